@@ -97,22 +97,11 @@ export class App {
 
   async #loadRoots() {
     const { client, folders } = this;
-    for (;;) {
-      try {
-        await folders.loadRoots();
-        break;
-      } catch {
-        // Once it is connected, the tree is there.
-        await new Promise((resolve) => {
-          const off = client.on("state", (state) => {
-            if (state !== "ready" && state !== "closed") return;
-            off();
-            resolve(undefined);
-          });
-          if (client.state === "ready") setTimeout(resolve, 1000);
-        });
-        if (client.state === "closed") return;
-      }
+    for (let isDone = false; !isDone; ) {
+      await client.whenReady();
+      if (client.state === "closed") return;
+      isDone = await folders.loadRoots().then(() => true, () => false);
+      if (!isDone) await new Promise((resolve) => setTimeout(resolve, 1000));
     }
     if (folders === this.folders && this.#route.view === "resource") this.tree?.reveal(String(this.#route.uri));
   }

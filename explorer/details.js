@@ -46,7 +46,7 @@ export class DetailsPane {
     /** @type {[string, any][]} */
     const rows = [
       [t("columnName"), resource.name], [t("titleLabel"), resource.title], [t("description"), resource.description], [t("columnType"), resource.mimeType],
-      [t("columnSize"), resource.size === undefined ? undefined : `${size(resource.size)} (${number(resource.size)} B)`],
+      [t("columnSize"), resource.size === undefined ? undefined : resource.size < 1024 ? size(resource.size) : `${size(resource.size)} (${number(resource.size)} B)`],
       [t("tokens"), this.#tokens === undefined ? undefined : tokens(this.#tokens)],
       [t("modified"), lastModified && `${date(lastModified)} (${age(lastModified)})`],
       [t("columnPriority"), priority], [t("audience"), Array.isArray(audience) ? audience.join(", ") : undefined],

@@ -59,7 +59,7 @@ export class DocumentView {
     try {
       const { text, next } = await this.#read();
       if (turn !== this.#turn) return;
-      fill(this.text, this.#render(text), next && this.#more(next));
+      fill(this.text, this.#render(text), next ? this.#more(next) : null);
       this.text.scrollTop = 0;
     } catch (error) {
       if (turn === this.#turn) fill(this.text, errorBox(error, () => this.reload()));

@@ -59,11 +59,26 @@ export class FolderStore extends Emitter {
   /** @type {Set<Folder>} */
   #dirty = new Set();
   #timer = 0;
+  isRooted = false;
 
   /** @param {import("./resources.js").ResourceApi} api */
   constructor(api) {
     super();
     this.api = api;
+  }
+
+  /**
+   * Resolves once it is known what stands at the top.
+   * @returns {Promise<void>}
+   */
+  whenRooted() {
+    if (this.isRooted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const off = this.on("roots", () => {
+        off();
+        resolve();
+      });
+    });
   }
 
   /** Finds what stands at the top of the tree. */
@@ -81,6 +96,7 @@ export class FolderStore extends Emitter {
     } else {
       await this.#loadGroups();
     }
+    this.isRooted = true;
     this.emit("roots");
   }
 

@@ -72,7 +72,7 @@ export class HomeView {
     const state = states[/** @type {keyof typeof states} */ (mount.state)];
     const index = mount.index;
     const counts = Object.entries(mount.counts ?? {}).map(([name, count]) => `${number(Number(count))} ${name}`);
-    if (typeof index?.resources === "number") counts.push(t("resourceCount", { count: number(index.resources) }));
+    if (typeof index?.resources === "number") counts.push(t(index.resources === 1 ? "oneResource" : "resourceCount", { count: number(index.resources) }));
     const problem = mount.last_error?.words ?? (mount.state === "ready" ? null : mount.words);
     return h("article", { class: `card ${mount.state}` },
       h("header", null, h("h3", null, h("a", { href: linkTo(target) }, mount.name)), h("span", { class: `badge ${mount.state}` }, state ? t(state) : mount.state)),
@@ -107,7 +107,8 @@ export class HomeView {
       const told = await this.app.api.readJson(SUBSCRIPTIONS_URI);
       const rows = Array.isArray(told?.subscriptions) ? told.subscriptions : [];
       if (rows.length === 0) return fill(this.subscriptions, h("p", { class: "quiet" }, t("noSubscriptions")));
-      fill(this.subscriptions, h("details", null, h("summary", null, t("subscriptionCount", { count: number(rows.length) })), jsonTree(told)));
+      fill(this.subscriptions, table([t("target"), t("subscribers"), t("modified")],
+        rows.slice(0, 100).map((/** @type {any} */ one) => [h("a", { href: linkTo(String(one.uri)) }, String(one.uri)), one.subscribers, age(one.last_change ?? undefined)])));
     } catch {
       fill(this.subscriptions, h("p", { class: "quiet" }, t("noSubscriptions")));
     }

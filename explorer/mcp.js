@@ -87,6 +87,21 @@ export class McpClient extends Emitter {
     this.start();
   }
 
+  /**
+   * Resolves once the server has said what it can do.
+   * @returns {Promise<void>}
+   */
+  whenReady() {
+    if (this.server.capabilities || this.state === "closed") return Promise.resolve();
+    return new Promise((resolve) => {
+      const off = this.on("state", (state) => {
+        if (state !== "ready" && state !== "closed") return;
+        off();
+        resolve();
+      });
+    });
+  }
+
   /** Ends the session. */
   close() {
     this.#setState("closed");

@@ -70,6 +70,8 @@ export class PreviewView {
   async load() {
     const turn = (this.#turn += 1);
     const { app, uri } = this;
+    await app.folders.whenRooted();
+    if (turn !== this.#turn) return;
     if (app.folders.isVirtual(uri)) {
       const folder = app.folders.folder(uri);
       this.resource = { uri, name: folder.name, isCollection: true };

@@ -126,6 +126,7 @@ export class ResourceApi {
    * @returns {Promise<MountStatus[] | null>}
    */
   async mounts() {
+    await this.client.whenReady();
     if (!this.hasCollections) return null;
     /** @type {Item[]} */
     const rows = [];
@@ -154,19 +155,22 @@ export class ResourceApi {
 
   /** @returns {Promise<import("./types.js").Tool[]>} */
   async tools() {
+    await this.client.whenReady();
     if (!this.client.server.capabilities?.tools) return [];
     this.#tools ??= await this.#components("tools/list", "tools");
     return this.#tools;
   }
 
   /** @returns {Promise<import("./types.js").Prompt[]>} */
-  prompts() {
-    return this.client.server.capabilities?.prompts ? this.#components("prompts/list", "prompts") : Promise.resolve([]);
+  async prompts() {
+    await this.client.whenReady();
+    return this.client.server.capabilities?.prompts ? this.#components("prompts/list", "prompts") : [];
   }
 
   /** @returns {Promise<import("./types.js").Template[]>} */
-  templates() {
-    if (!this.client.server.capabilities?.resources) return Promise.resolve([]);
+  async templates() {
+    await this.client.whenReady();
+    if (!this.client.server.capabilities?.resources) return [];
     return this.#components("resources/templates/list", "resourceTemplates");
   }
 
