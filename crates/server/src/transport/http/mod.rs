@@ -5,6 +5,7 @@ mod audit_trail;
 mod body;
 mod client_stream;
 mod cors;
+mod explorer;
 mod forwarded;
 mod guard;
 mod listen;
@@ -66,6 +67,8 @@ pub struct HttpOptions {
     pub trusted_proxies: Vec<IpNet>,
     /// Receives a record of each request.
     pub audit: Option<Arc<dyn AuditSink>>,
+    /// Whether TCP connections also get the page for people.
+    pub page: bool,
 }
 
 impl From<OriginGuard> for HttpOptions {
@@ -118,6 +121,12 @@ impl HttpServer {
         connection: Arc<HttpConnection>,
         trail: AuditTrail,
     ) -> Response<TrackedBody> {
+        let has_page = self.options.page && connection.peer.is_some();
+        if has_page && explorer::is_page_path(request.uri().path()) {
+            let tokens = &self.options.tokens;
+            let response = explorer::serve_page(&request, tokens, connection.has_tls);
+            return TrackedBody::refused(response, trail);
+        }
         let grant = match self.admit(&request, &connection) {
             Ok(grant) => grant,
             Err(response) => return TrackedBody::refused(*response, trail),
