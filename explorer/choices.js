@@ -36,7 +36,7 @@ export function viewChoices(resource, { hasLine, hasHistory }) {
   const others = formats.filter((mime) => mime !== own);
   const isHighlighted = others.includes(HIGHLIGHTED);
   for (const mime of [own, ...others]) choices.push(...formChoices(mime, mime === own, isHighlighted));
-  if (formats.length === 0 && own === "text/markdown") choices.unshift({ kind: "document", label: "viewRendered" });
+  if (own.startsWith("text/markdown") && !others.some((mime) => mime.startsWith("text/html"))) choices.push({ kind: "document", label: "viewRendered" });
   if (hasHistory) choices.push({ kind: "history", label: "viewHistory" });
   return order(choices, own, hasLine);
 }
