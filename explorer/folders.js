@@ -60,6 +60,8 @@ export class FolderStore extends Emitter {
   #dirty = new Set();
   #timer = 0;
   isRooted = false;
+  /** The group of each resource of a server without collections. @type {Map<string, string>} */
+  #groups = new Map();
 
   /** @param {import("./resources.js").ResourceApi} api */
   constructor(api) {
@@ -131,6 +133,7 @@ export class FolderStore extends Emitter {
     }
     /** @type {Map<string, Item[]>} */
     const groups = new Map([["", []]]);
+    this.#groups.clear();
     for (const item of all) this.#group(groups, item);
     for (const [prefix, items] of groups) {
       if (prefix) this.#add(`group:${prefix}`, lastSegment(prefix), async () => ({ items, next: "" }));
@@ -157,6 +160,7 @@ export class FolderStore extends Emitter {
       parent = prefix;
     }
     groups.get(parent)?.push(item);
+    this.#groups.set(item.uri, parent);
   }
 
   /**
@@ -302,6 +306,8 @@ export class FolderStore extends Emitter {
    */
   ancestors(uri) {
     if (uri.startsWith("group:")) return this.#chain(uri.slice(6), "group:");
+    const group = this.#groups.get(uri);
+    if (group) return [...this.#chain(group, "group:"), { uri: `group:${group}`, name: this.folder(`group:${group}`).name, isCollection: true }];
     const holds = (/** @type {Item} */ root) => uri === root.uri || uri.startsWith(root.uri.endsWith("/") ? root.uri : `${root.uri}/`);
     const root = this.roots.find((one) => one.isCollection && holds(one));
     if (root) {
@@ -317,7 +323,6 @@ export class FolderStore extends Emitter {
     const mount = this.mounts.find((one) => one.root && !one.root.includes("://") && uri.startsWith(one.root));
     if (mount) return [{ uri: `mount:${mount.name}`, name: mount.name, isCollection: true }];
     const listed = [...this.#folders.values()].find((folder) => folder.items.some((item) => item.uri === uri));
-    if (listed?.id.startsWith("group:")) return [...this.#chain(listed.id.slice(6), "group:"), { uri: listed.id, name: listed.name, isCollection: true }];
     return listed ? [{ uri: listed.id, name: listed.name, isCollection: true }] : [];
   }
 
