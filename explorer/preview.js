@@ -55,7 +55,8 @@ export class PreviewView {
   }
 
   focus() {
-    this.#shown?.focus?.();
+    if (this.#shown?.focus) this.#shown.focus();
+    else /** @type {HTMLElement | null} */ (this.body.querySelector('[tabindex="0"], iframe, summary, a, button'))?.focus();
   }
 
   /** @param {number | undefined} line */

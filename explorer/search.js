@@ -68,7 +68,9 @@ export class SearchView {
     this.audience = select([any, ["user", t("audienceUser")], ["assistant", t("audienceAssistant")]]);
     this.priority = select([any, ["0.3", "≥ 0.3"], ["0.5", "≥ 0.5"], ["0.8", "≥ 0.8"], ["1", "1"]]);
     this.age = select([any, ["day", t("lastDay")], ["week", t("lastWeek")], ["month", t("lastMonth")], ["year", t("lastYear")]]);
-    this.mount = select([any, ...this.app.folders.mounts.map((mount) => /** @type {[string, string]} */ ([mount.name, mount.name]))]);
+    const mount = (this.mount = select([any]));
+    const addMounts = () => mount.append(...this.app.folders.mounts.map(({ name }) => h("option", { value: name }, name)));
+    this.app.folders.whenRooted().then(addMounts);
     this.lang = select([any, ["en", "English"], ["ja", "日本語"], ["zh", "中文"], ["ko", "한국어"], ["de", "Deutsch"], ["fr", "Français"], ["es", "Español"]]);
     this.mode = select([["both", t("modeBoth")], ["words", t("modeWords")], ["meaning", t("modeMeaning")]]);
     return h("div", { class: "filters", role: "group", "aria-label": t("filters") },
