@@ -79,6 +79,8 @@ export class HomeView {
     return h("article", { class: `card ${mount.state}` },
       h("header", null, h("h3", null, h("a", { href: linkTo(target) }, mount.name)), h("span", { class: `badge ${mount.state}` }, state ? t(state) : mount.state)),
       h("p", { class: "quiet" }, [mount.kind, ...new Set(counts)].join(" · ")),
+      mount.facts?.server && h("p", { class: "quiet" }, [mount.facts.server.name, mount.facts.server.version, mount.facts.revision].filter(Boolean).join(" · ")),
+      mount.facts?.cache && h("p", { class: "quiet" }, `${t("cacheAge")}: ${JSON.stringify(mount.facts.cache)}`),
       h("p", { class: "mono quiet ellipsis", title: mount.root ?? "" }, mount.root ?? ""),
       index && h("div", { class: "index-line" }, h("span", { class: "quiet" }, index.fault ? String(index.fault) : index.complete ? t("indexComplete") : t("indexPercent", { percent: Number(index.percent) || 0 })), progress(Number(index.percent) || 0)),
       problem && h("p", { class: "problem" }, String(problem), mount.last_error?.at ? h("span", { class: "quiet" }, ` ${age(mount.last_error.at)}`) : null),

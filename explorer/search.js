@@ -22,6 +22,9 @@ export class SearchView {
   #timer = 0;
   #cursor = "";
   #abort = new AbortController();
+  #isPending = false;
+  /** Whether the first hit is opened as soon as it is there. */
+  #opensFirst = false;
 
   /**
    * @param {App} app
@@ -48,6 +51,8 @@ export class SearchView {
   setQuery(query) {
     if (query === this.query) return;
     this.query = query;
+    this.#isPending = true;
+    this.#opensFirst = false;
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => {
       history.replaceState(null, "", viewLink("search", undefined, query));
@@ -111,6 +116,7 @@ export class SearchView {
       const note = [told.suggestion && t("didYouMean", { query: String(told.suggestion) }), told.note && String(told.note)].filter(Boolean).join(" ");
       this.#show(isMore ? [...this.#hits, ...hits] : hits, String(told.cursor ?? ""), note);
     } catch (error) {
+      this.#isPending = signal.aborted;
       if (!signal.aborted) fill(this.status, errorBox(error, () => this.#run()));
     }
   }
@@ -141,6 +147,8 @@ export class SearchView {
     this.#hits = hits;
     this.#cursor = cursor;
     this.#active = -1;
+    this.#isPending = false;
+    if (this.#opensFirst && hits.length > 0) return this.#open(0);
     const count = this.query.trim() ? t(hits.length === 1 ? "oneHit" : "hitCount", { count: number(hits.length) + (cursor ? "+" : "") }) : "";
     fill(this.status, [count, note].filter(Boolean).join(" · "));
     fill(this.results, hits.map((hit, index) => this.#render(hit, index)));
@@ -172,7 +180,9 @@ export class SearchView {
    * @param {KeyboardEvent} event
    */
   onKey(event) {
-    if (event.key === "Enter" && this.#hits.length > 0) this.#open(Math.max(0, this.#active));
+    // A person who types fast means the hits of what is typed, not those that are still shown.
+    if (event.key === "Enter" && this.#isPending) this.#opensFirst = true;
+    else if (event.key === "Enter" && this.#hits.length > 0) this.#open(Math.max(0, this.#active));
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const next = this.#active + (event.key === "ArrowDown" ? 1 : -1);
       this.#activate(Math.max(0, Math.min(next, this.#hits.length - 1)));
