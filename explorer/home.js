@@ -20,9 +20,10 @@ export class HomeView {
     this.clients = h("div", null);
     this.recent = h("div", null);
     this.subscriptions = h("div", null);
+    this.hosts = h("div", null);
     // Only refdesk tells who is connected.
     this.activity = h("div", null, section(t("clients"), this.clients), section(t("recentRequests"), this.recent), section(t("subscriptions"), this.subscriptions));
-    this.element = h("div", { class: "page home" }, this.server, section(t("mounts"), this.mounts), this.activity, section(t("addToHost"), this.#hosts()));
+    this.element = h("div", { class: "page home" }, this.server, section(t("mounts"), this.mounts), this.activity, section(t("addToHost"), this.hosts));
     this.off = app.folders.on("roots", () => this.#renderMounts());
     this.#renderServer();
     this.#renderMounts();
@@ -53,6 +54,7 @@ export class HomeView {
   }
 
   #renderServer() {
+    fill(this.hosts, this.#hosts());
     const { serverInfo = {}, protocolVersion } = this.app.client.server;
     fill(this.server, h("h1", null, String(serverInfo.title || serverInfo.name || t("server"))), h("p", { class: "quiet" },
       [serverInfo.version, protocolVersion && t("revision", { revision: String(protocolVersion) }), this.app.client.url].filter(Boolean).join(" · ")));
