@@ -27,6 +27,8 @@ pub(crate) struct Access {
     startup: Option<AccessToken>,
     had_tokens: AtomicBool,
     pub(crate) tls: Option<TlsFiles>,
+    /// Whether the page for people is served.
+    pub(crate) page: bool,
     audit: Option<Arc<dyn AuditSink>>,
 }
 
@@ -54,7 +56,9 @@ impl Access {
         let tls = tls_paths(args, settings).map(TlsPaths::load).transpose()?;
         let tokens = Arc::new(TokenTable::new(Vec::new(), !needs_token));
         let audit = RequestLog::around(audit_log(args, settings)?);
-        let access = Self { tokens, startup, had_tokens: AtomicBool::new(false), tls, audit };
+        let page = !args.no_page && settings.server.page.unwrap_or(true);
+        let had_tokens = AtomicBool::new(false);
+        let access = Self { tokens, startup, had_tokens, tls, page, audit };
         access.apply(settings);
         Ok((access, fresh))
     }
@@ -72,6 +76,7 @@ impl Access {
             tls: self.tls.as_ref().map(|tls| Arc::clone(&tls.identity)),
             audit: self.audit.clone(),
             trusted_proxies: settings.server.trusted_proxies.iter().map(|range| range.0).collect(),
+            page: self.page,
         }
     }
 

@@ -118,6 +118,9 @@ pub(crate) struct ServeArgs {
     /// Private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+    /// Do not serve the page for people, which a browser shows at the address
+    #[arg(long)]
+    pub(crate) no_page: bool,
     /// Log each request to this file as a line of JSON: who, what, outcome; no content
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,

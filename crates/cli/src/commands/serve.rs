@@ -157,7 +157,7 @@ async fn serve_http(
     };
     let has_tls = access.tls.is_some();
     let _announcement = RunningServer::announce(&address.url(has_tls), folders);
-    let banner = Banner::new(settings, &address, (startup, has_tls));
+    let banner = Banner::new(settings, &address, (startup, &access));
     // Serve clients while the banner is still counting.
     let (served, told) = tokio::join!(serving, banner.print(args, assembly));
     drop(file);

@@ -30,6 +30,7 @@ pub(crate) struct ServerSettings {
     pub(crate) redact_key: Option<String>,
     pub(crate) sep2093: Sep2093,
     pub(crate) tools: Option<bool>,
+    pub(crate) page: Option<bool>,
     page_size: Option<u16>,
     pub(crate) start_wait: Option<TimeSpan>,
     max_memory: Option<ByteSize>,

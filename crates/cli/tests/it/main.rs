@@ -31,6 +31,7 @@ mod memory;
 mod mount_faults;
 mod mount_names;
 mod own_server;
+mod page;
 mod person;
 mod program;
 mod program_life;

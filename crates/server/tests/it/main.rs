@@ -10,6 +10,7 @@ mod audit;
 mod client_requests;
 mod components;
 mod conversations;
+mod explorer;
 mod filters;
 mod fixture;
 mod grep;

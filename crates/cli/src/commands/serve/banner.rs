@@ -1,11 +1,11 @@
-//! The banner of `refdesk serve`: what is served, where, and with which token.
+//! The banner of `refdesk serve`: what is served, where, with which token, and where the page is.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use serde_json::{Value, json};
 use server::transport::http;
 
-use crate::access::is_loopback;
+use crate::access::{Access, is_loopback};
 use crate::args::ServeArgs;
 use crate::assemble::Assembly;
 use crate::commands::{check, token};
@@ -27,6 +27,10 @@ pub(super) struct Banner {
     public_url: String,
     /// The URLs at which other machines can reach the server.
     reachable: Vec<String>,
+    /// The URL of the page for people, if there is one.
+    page: Option<String>,
+    /// Whether the page needs a token that refdesk does not know in clear.
+    page_needs_token: bool,
     startup: Option<NewToken>,
     warning: Option<&'static str>,
 }
@@ -36,12 +40,22 @@ impl Banner {
     pub(super) fn new(
         settings: &Settings,
         address: &ListenAddress,
-        (startup, has_tls): (Option<NewToken>, bool),
+        (startup, access): (Option<NewToken>, &Access),
     ) -> Self {
+        let has_tls = access.tls.is_some();
         let url = address.url(has_tls);
+        let page_needs_token = startup.is_none() && !settings.tokens.is_empty();
         let ListenAddress::Tcp(address) = address else {
-            let (public_url, reachable) = (url.clone(), Vec::new());
-            return Self { url, public_url, reachable, startup, warning: None };
+            let (public_url, reachable, page) = (url.clone(), Vec::new(), None);
+            return Self {
+                url,
+                public_url,
+                reachable,
+                page,
+                page_needs_token,
+                startup,
+                warning: None,
+            };
         };
         let scheme = if has_tls { "https" } else { "http" };
         let is_open = !is_loopback(address.ip());
@@ -49,9 +63,14 @@ impl Banner {
         let at = |host: &String| format!("{scheme}://{host}:{}{}", address.port(), http::PATH);
         let reachable: Vec<String> = hosts.iter().map(at).collect();
         let public_url = reachable.first().unwrap_or(&url).clone();
+        let page = access.page.then(|| {
+            let host = page_host(settings, *address, &hosts);
+            let token = startup.as_ref().map(|token| format!("?token={}", token.reveal()));
+            format!("{scheme}://{host}:{}/{}", address.port(), token.unwrap_or_default())
+        });
         let is_plain = !has_tls && settings.server.trusted_proxies.is_empty();
         let warning = (is_plain && is_open).then_some(PLAIN_HTTP);
-        Self { url, public_url, reachable, startup, warning }
+        Self { url, public_url, reachable, page, page_needs_token, startup, warning }
     }
 
     /// Prints the banner, as text or as one line of JSON.
@@ -64,6 +83,9 @@ impl Banner {
             }
             if let Some(warning) = self.warning {
                 told["warning"] = warning.into();
+            }
+            if let Some(page) = &self.page {
+                told["page"] = page.clone().into();
             }
             if !self.reachable.is_empty() {
                 told["reachable"] = self.reachable.clone().into();
@@ -84,6 +106,13 @@ impl Banner {
             text.push_str(&format!(
                 "  warning: other machines can reach this server, at\n    {urls}\n"
             ));
+        }
+        if let Some(page) = &self.page {
+            let hint = match self.page_needs_token {
+                true => "   (with ?token=… at its end; make a token: refdesk token new NAME)",
+                false => "",
+            };
+            text.push_str(&format!("  page  {page}{hint}\n"));
         }
         let hint = match self.url.starts_with("http") {
             true => "   (add it to a host: refdesk host-config)",
@@ -109,6 +138,19 @@ impl Banner {
 fn host_entry(url: &str, token: &str) -> Value {
     let headers = json!({ "Authorization": format!("Bearer {token}") });
     json!({ "mcpServers": { "refdesk": { "type": "http", "url": url, "headers": headers } } })
+}
+
+/// The host under which a browser can use the page: the origin check lets in pages of an address
+/// or of a name in `hosts`, and of no other name.
+fn page_host(settings: &Settings, address: SocketAddr, hosts: &[String]) -> String {
+    let is_address = |host: &&String| host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+    let is_listed = |host: &&String| settings.server.hosts.contains(host);
+    let known = hosts.iter().find(|host| is_listed(host) || is_address(host));
+    known.cloned().unwrap_or_else(|| match address.ip() {
+        ip if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    })
 }
 
 /// The names and addresses by which other machines reach a server at `ip`, the best one first.

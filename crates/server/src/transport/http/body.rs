@@ -1,4 +1,4 @@
-//! HTTP response bodies: empty, one JSON message, or an SSE stream.
+//! HTTP response bodies: empty, one JSON message, a file, or an SSE stream.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -54,6 +54,15 @@ impl HttpBody {
     pub(crate) fn small_json(text: &'static str) -> Response<Self> {
         let body = Self::Whole(Some(Bytes::from_static(text.as_bytes())));
         build_response(StatusCode::OK, body, Some("application/json"))
+    }
+
+    /// A response with a file, or with its headers alone.
+    pub(crate) fn file(
+        status: StatusCode,
+        kind: &'static str,
+        bytes: Option<Bytes>,
+    ) -> Response<Self> {
+        build_response(status, Self::Whole(bytes), Some(kind))
     }
 
     /// A refusal without a request id.

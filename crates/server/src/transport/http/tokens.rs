@@ -87,6 +87,43 @@ impl TokenTable {
         let token = Some((self.tokens.subscribe(), hash));
         Ok(Grant { principal: accepted.grant(), token })
     }
+
+    /// The key that this token gives a browser.
+    pub(super) fn page_key(&self, token: &[u8]) -> Result<PageKey, Unauthorized> {
+        let hash = *blake3::hash(token).as_bytes();
+        let tokens = self.tokens.borrow();
+        find_token(&tokens, &hash).map(PageKey::of).ok_or(Unauthorized::Invalid)
+    }
+
+    /// Whether a browser with these keys may load the page: always while no token is needed.
+    pub(super) fn admits_page<'a>(&self, keys: impl Iterator<Item = &'a str>) -> bool {
+        if self.is_open.load(Ordering::Acquire) {
+            return true;
+        }
+        let keys: Vec<_> = keys.filter_map(|key| blake3::Hash::from_hex(key).ok()).collect();
+        let tokens = self.tokens.borrow();
+        let current = tokens.iter().filter(|token| token.is_current());
+        let known = |token: &AccessToken| keys.contains(&PageKey::of(token).0);
+        !keys.is_empty() && current.map(known).fold(false, |found, same| found | same)
+    }
+}
+
+/// What every key of the page is derived with.
+const PAGE_CONTEXT: &str = "refdesk 2026-11-16 key of the page";
+
+/// Proves that a browser had a token, without being one: it opens the files of the page and
+/// nothing else.
+pub(super) struct PageKey(blake3::Hash);
+
+impl PageKey {
+    fn of(token: &AccessToken) -> Self {
+        Self(blake3::Hash::from_bytes(blake3::derive_key(PAGE_CONTEXT, &token.hash)))
+    }
+
+    /// The key as text.
+    pub(super) fn to_text(&self) -> String {
+        self.0.to_hex().to_string()
+    }
 }
 
 /// The current token with this hash. Compares all of them, each in constant time.

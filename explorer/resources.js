@@ -1,0 +1,262 @@
+// What the page asks of a server: lists, metadata, content, tools; with less where it offers less.
+
+import { lastSegment } from "./format.js";
+import { METADATA_EXTENSION, McpError } from "./mcp.js";
+
+/** @typedef {import("./types.js").Item} Item */
+/** @typedef {import("./types.js").ContentPart} ContentPart */
+/** @typedef {import("./types.js").ReadOptions} ReadOptions */
+/** @typedef {import("./types.js").MountStatus} MountStatus */
+/** @typedef {{ items: Item[], next: string }} ItemPage */
+
+export const MOUNTS_URI = "refdesk://mounts";
+export const CLIENTS_URI = "refdesk://clients";
+export const SUBSCRIPTIONS_URI = "refdesk://subscriptions";
+
+/** What all tools, templates and prompts may be together; a server that floods is cut off. */
+const MAX_COMPONENTS = 5000;
+
+export class ResourceApi {
+  /** @type {import("./types.js").Tool[] | null} */
+  #tools = null;
+
+  /** @param {import("./mcp.js").McpClient} client */
+  constructor(client) {
+    this.client = client;
+  }
+
+  /** @param {string} name */
+  #extension(name) {
+    const { extensions, experimental } = this.client.server.capabilities ?? {};
+    return extensions?.[name] ?? experimental?.[name];
+  }
+
+  /** Whether collections can be listed one by one. */
+  get hasCollections() {
+    return Boolean(this.#extension(METADATA_EXTENSION)?.scopedList);
+  }
+
+  get hasMetadata() {
+    return Boolean(this.#extension(METADATA_EXTENSION)?.metadata);
+  }
+
+  get hasBaskets() {
+    return this.#extension("dev.refdesk/baskets") !== undefined;
+  }
+
+  /** The name of the server, as hosts call it. */
+  get serverName() {
+    return String(this.client.server.serverInfo?.name ?? "server");
+  }
+
+  forget() {
+    this.#tools = null;
+  }
+
+  /**
+   * One page of the plain list, or of the members of a collection.
+   * @param {string | null} uri
+   * @param {string} cursor
+   * @returns {Promise<ItemPage>}
+   */
+  async list(uri, cursor) {
+    const params = { ...(uri ? { uri } : {}), ...(cursor ? { cursor } : {}) };
+    const result = await this.client.request("resources/list", params);
+    const rows = Array.isArray(result.resources) ? result.resources : [];
+    return { items: rows.map(toItem), next: String(result.nextCursor ?? "") };
+  }
+
+  /**
+   * One page of the tool `resources_list`, which knows mounts and patterns.
+   * @param {Record<string, any>} filter
+   * @param {string} cursor
+   * @returns {Promise<ItemPage>}
+   */
+  async listByTool(filter, cursor) {
+    const result = await this.callTool("resources_list", { ...filter, ...(cursor ? { cursor } : {}) });
+    if (result.isError) throw new Error(textOf(result));
+    const told = result.structuredContent ?? {};
+    return { items: (told.resources ?? []).map(toItem), next: String(told.cursor ?? "") };
+  }
+
+  /**
+   * All metadata of a resource.
+   * @param {string} uri
+   * @returns {Promise<any>}
+   */
+  async metadata(uri) {
+    if (!this.hasMetadata) return { uri, name: lastSegment(uri) };
+    return (await this.client.request("resources/metadata", { uri })).resource ?? { uri };
+  }
+
+  /**
+   * @param {string} uri
+   * @param {ReadOptions} [options]
+   * @returns {Promise<ContentPart[]>}
+   */
+  async read(uri, { accept, window, signal } = {}) {
+    const meta = {
+      ...(accept && accept.length > 0 ? { "dev.refdesk/accept": accept } : {}),
+      ...(window ? { "dev.refdesk/window": window } : {}),
+    };
+    const params = Object.keys(meta).length > 0 ? { uri, _meta: meta } : { uri };
+    const result = await this.client.request("resources/read", params, { signal });
+    const contents = Array.isArray(result.contents) ? result.contents : [];
+    return contents.map((/** @type {any} */ part) => ({
+      uri: String(part.uri ?? uri),
+      mime: String(part.mimeType ?? (typeof part.text === "string" ? "text/plain" : "application/octet-stream")),
+      text: typeof part.text === "string" ? part.text : undefined,
+      blob: typeof part.blob === "string" ? part.blob : undefined,
+      meta: part._meta ?? {},
+      window: part._meta?.["dev.refdesk/window"],
+    }));
+  }
+
+  /**
+   * The JSON that a resource holds.
+   * @param {string} uri
+   */
+  async readJson(uri) {
+    const [part] = await this.read(uri);
+    return JSON.parse(part?.text ?? "null");
+  }
+
+  /**
+   * The mounts; `null` if the server is no refdesk.
+   * @returns {Promise<MountStatus[] | null>}
+   */
+  async mounts() {
+    await this.client.whenReady();
+    if (!this.hasCollections) return null;
+    /** @type {Item[]} */
+    const rows = [];
+    try {
+      for (let cursor = ""; ; ) {
+        const page = await this.list(MOUNTS_URI, cursor);
+        rows.push(...page.items);
+        cursor = page.next;
+        if (!cursor || rows.length > 1000) break;
+      }
+    } catch (error) {
+      if (error instanceof McpError) return null;
+      throw error;
+    }
+    const status = async (/** @type {Item} */ row) => {
+      const told = await this.readJson(row.uri).catch(() => ({}));
+      return { kind: "", root: null, state: "unknown", ...told, name: String(told?.name ?? row.name), facts: told };
+    };
+    return Promise.all(rows.map(status));
+  }
+
+  /** @param {string} name */
+  async hasTool(name) {
+    return (await this.tools()).some((tool) => tool.name === name);
+  }
+
+  /** @returns {Promise<import("./types.js").Tool[]>} */
+  async tools() {
+    await this.client.whenReady();
+    if (!this.client.server.capabilities?.tools) return [];
+    this.#tools ??= await this.#components("tools/list", "tools");
+    return this.#tools;
+  }
+
+  /** @returns {Promise<import("./types.js").Prompt[]>} */
+  async prompts() {
+    await this.client.whenReady();
+    return this.client.server.capabilities?.prompts ? this.#components("prompts/list", "prompts") : [];
+  }
+
+  /** @returns {Promise<import("./types.js").Template[]>} */
+  async templates() {
+    await this.client.whenReady();
+    if (!this.client.server.capabilities?.resources) return [];
+    return this.#components("resources/templates/list", "resourceTemplates");
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} member
+   * @returns {Promise<any[]>}
+   */
+  async #components(method, member) {
+    /** @type {any[]} */
+    const all = [];
+    for (let cursor = ""; ; ) {
+      const result = await this.client.request(method, cursor ? { cursor } : {});
+      all.push(...(Array.isArray(result[member]) ? result[member] : []));
+      cursor = String(result.nextCursor ?? "");
+      if (!cursor || all.length > MAX_COMPONENTS) return all;
+    }
+  }
+
+  /**
+   * @param {string} name
+   * @param {Record<string, any>} args
+   * @param {import("./mcp.js").RequestOptions} [options]
+   * @returns {Promise<any>}
+   */
+  callTool(name, args, options) {
+    return this.client.request("tools/call", { name, arguments: args }, options);
+  }
+
+  /**
+   * Values that complete an argument of a template or a prompt.
+   * @param {{ type: string, uri?: string, name?: string }} ref
+   * @param {string} name
+   * @param {string} value
+   * @param {Record<string, string>} others
+   * @returns {Promise<string[]>}
+   */
+  async complete(ref, name, value, others) {
+    if (!this.client.server.capabilities?.completions) return [];
+    const params = { ref, argument: { name, value }, context: { arguments: others } };
+    const result = await this.client.request("completion/complete", params);
+    const values = result.completion?.values;
+    return Array.isArray(values) ? values.map(String) : [];
+  }
+
+  /**
+   * Tokens by URI, as far as the server estimates them.
+   * @param {string[]} uris
+   * @returns {Promise<Map<string, number>>}
+   */
+  async tokens(uris) {
+    /** @type {Map<string, number>} */
+    const found = new Map();
+    if (!(await this.hasTool("resources_metadata"))) return found;
+    for (let at = 0; at < uris.length; at += 100) {
+      const result = await this.callTool("resources_metadata", { uris: uris.slice(at, at + 100) });
+      for (const row of result.structuredContent?.resources ?? []) {
+        if (typeof row.tokens === "number") found.set(row.uri, row.tokens);
+      }
+    }
+    return found;
+  }
+}
+
+/**
+ * What a row needs of a resource.
+ * @param {any} resource
+ * @returns {Item}
+ */
+export function toItem(resource) {
+  const uri = String(resource.uri ?? "");
+  const { lastModified = resource.lastModified, priority = resource.priority } = resource.annotations ?? {};
+  const modified = Date.parse(lastModified ?? "");
+  const isCollection = resource.isCollection ?? resource._meta?.["dev.refdesk/collection"] ?? resource.mimeType === "inode/directory";
+  /** @type {Item} */
+  const item = { uri, name: String(resource.title || resource.name || lastSegment(uri)), isCollection: Boolean(isCollection) };
+  if (resource.mimeType) item.mime = String(resource.mimeType);
+  if (resource.description) item.description = String(resource.description);
+  if (typeof resource.size === "number") item.size = resource.size;
+  if (Number.isFinite(modified)) item.modified = modified;
+  if (typeof priority === "number") item.priority = priority;
+  return item;
+}
+
+/** @param {any} result of a tool */
+export function textOf(result) {
+  const blocks = Array.isArray(result?.content) ? result.content : [];
+  return blocks.filter((/** @type {any} */ block) => block.type === "text").map((/** @type {any} */ block) => String(block.text)).join("\n");
+}
