@@ -5,6 +5,7 @@
 mod access;
 mod archives;
 mod audit;
+mod baskets;
 mod codes;
 mod compositor;
 mod configuration;
@@ -30,6 +31,7 @@ mod memory;
 mod mount_faults;
 mod mount_names;
 mod own_server;
+mod own_status;
 mod person;
 mod program;
 mod program_life;
