@@ -10,6 +10,7 @@ mod basket_watch;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
@@ -50,6 +51,9 @@ pub struct BasketRegistry {
     table: Mutex<HashMap<Arc<str>, PrincipalBaskets>>,
     /// Held while the storage is used, so that nothing old replaces something new.
     turn: sync::Mutex<()>,
+    /// True while a thread uses the storage: a disk that hangs must not take one thread after
+    /// another.
+    is_busy: Arc<AtomicBool>,
     changed: watch::Sender<()>,
 }
 
@@ -71,6 +75,7 @@ impl BasketRegistry {
             source: OnceLock::new(),
             table: Mutex::default(),
             turn: sync::Mutex::default(),
+            is_busy: Arc::default(),
             changed: watch::Sender::new(()),
         })
     }
@@ -240,15 +245,32 @@ impl BasketRegistry {
         work: impl FnOnce(&dyn BasketStorage, &str) -> io::Result<Option<T>> + Send + 'static,
     ) -> Result<io::Result<Option<T>>> {
         let Some(storage) = self.storage.clone() else { return Ok(Ok(None)) };
-        let principal = Arc::clone(principal.key());
-        let work = task::spawn_blocking(move || work(&*storage, &principal));
+        let hangs = || Err(Error::unavailable("the disk of the server does not answer"));
+        if self.is_busy.swap(true, Ordering::Relaxed) {
+            return hangs();
+        }
+        let (principal, use_end) =
+            (Arc::clone(principal.key()), StorageUse(Arc::clone(&self.is_busy)));
+        let work = task::spawn_blocking(move || {
+            let _use_end = use_end;
+            work(&*storage, &principal)
+        });
         match time::timeout(STORAGE_TIMEOUT, work).await {
             Ok(Ok(done)) => Ok(done),
             Ok(Err(panicked)) => {
                 Err(Error::internal("the storage of baskets failed").caused_by(panicked))
             }
-            Err(_) => Err(Error::unavailable("the disk of the server does not answer")),
+            Err(_) => hangs(),
         }
+    }
+}
+
+/// One use of the storage, which ends when this is dropped.
+struct StorageUse(Arc<AtomicBool>);
+
+impl Drop for StorageUse {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use futures_util::{FutureExt, StreamExt};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use resource::{
     Change, Context, ErrorKind, Facets, Interest, Page, PageRequest, Provider, ReadRequest,
     Reading, Resource, Result, Template, Uri, Watch,
@@ -33,6 +33,9 @@ fn basket(name: &str, uris: &[&str]) -> Basket {
 struct FakeStorage {
     baskets: Mutex<BTreeMap<(String, String), Basket>>,
     is_full: AtomicBool,
+    /// Saves wait while this is true.
+    hangs: Mutex<bool>,
+    resumed: Condvar,
     /// Counts the changes.
     time: Mutex<Duration>,
 }
@@ -45,6 +48,7 @@ impl BasketStorage for FakeStorage {
     }
 
     fn save(&self, principal: &str, basket: &Basket) -> io::Result<()> {
+        self.resumed.wait_while(&mut self.hangs.lock(), |hangs| *hangs);
         if self.is_full.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -259,6 +263,39 @@ async fn a_full_disk_is_an_error_and_the_old_basket_stays() {
     assert_eq!(desk.uris_in(&ctx, Some("basket://a")).await.unwrap(), ["a:1"]);
     let again = Desk::open(memory(), Some(storage));
     assert_eq!(again.uris_in(&ctx, Some("basket://a")).await.unwrap(), ["a:1"], "after a restart");
+}
+
+#[tokio::test]
+async fn a_disk_that_hangs_is_an_error_and_lists_go_on() {
+    let storage = Arc::new(FakeStorage::default());
+    let desk = Desk::open(memory(), Some(Arc::clone(&storage)));
+    let ctx = local_context();
+    desk.save(&ctx, basket("a", &["a:1"])).await.unwrap();
+    *storage.hangs.lock() = true;
+    time::pause();
+    for name in ["b", "c"] {
+        let error = while_time_passes(desk.save(&ctx, basket(name, &[]))).await.unwrap_err();
+        assert!(error.message.contains("does not answer"), "{error}");
+    }
+    let listed = while_time_passes(desk.uris_in(&ctx, None)).await.unwrap();
+    assert_eq!(listed, ["basket://a"]);
+    *storage.hangs.lock() = false;
+    storage.resumed.notify_all();
+    while while_time_passes(desk.save(&ctx, basket("d", &[]))).await.is_err() {}
+    let listed = while_time_passes(desk.uris_in(&ctx, None)).await.unwrap();
+    assert!(listed.contains(&"basket://d".to_owned()), "{listed:?}");
+}
+
+/// Waits for `work` on a clock that goes on while a thread is busy, as a paused one does not.
+async fn while_time_passes<T>(work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = time::advance(Duration::from_millis(1)) => {}
+        }
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,8 @@ pub(crate) struct ConnectedClient {
     pub(super) id: u64,
     /// What it says of itself, safe to show.
     pub(super) label: ClientLabel<'static>,
+    /// Its name, to be shared by the records of its requests.
+    pub(super) shown_name: Option<Arc<str>>,
     pub(super) terms: ClientTerms,
     kind: ClientKind,
     pub(super) home: Arc<PrincipalClients>,
@@ -36,6 +38,7 @@ impl ConnectedClient {
         let now = SystemTime::now();
         Self {
             id,
+            shown_name: label.name.as_deref().map(Arc::from),
             label,
             terms,
             kind,
@@ -47,11 +50,6 @@ impl ConnectedClient {
             subscriptions: AtomicUsize::new(0),
             is_listed: AtomicBool::new(true),
         }
-    }
-
-    /// The name that the client gives itself.
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.label.name.as_deref()
     }
 
     /// When it last sent a request, or connected.
@@ -99,7 +97,7 @@ impl ConnectedClient {
     pub(super) fn status(&self) -> ClientStatus {
         ClientStatus {
             id: format!("c{}", self.id),
-            name: self.name().map(str::to_owned),
+            name: self.label.name.as_deref().map(str::to_owned),
             version: self.label.version.as_deref().map(str::to_owned),
             revision: self.terms.revision,
             transport: self.terms.transport.as_str(),

@@ -163,7 +163,8 @@ impl ClientRegistry {
             return Arc::clone(known);
         }
         if principals.len() >= MAX_PRINCIPALS {
-            principals.retain(|_, clients| Arc::strong_count(clients) > 1);
+            let idle = principals.extract_if(|_, clients| clients.is_idle());
+            idle.for_each(|(_, clients)| clients.forget());
         }
         let fresh = Arc::new(PrincipalClients {
             key: Arc::clone(principal.key()),
@@ -175,7 +176,25 @@ impl ClientRegistry {
     }
 }
 
+impl Drop for ClientRegistry {
+    fn drop(&mut self) {
+        self.principals.lock().values().for_each(|clients| clients.forget());
+    }
+}
+
 impl PrincipalClients {
+    /// Whether no client is connected and nobody watches.
+    fn is_idle(&self) -> bool {
+        let has_clients = self.table.lock().clients.iter().any(|one| one.connected().is_some());
+        !has_clients && self.changed.receiver_count() == 0
+    }
+
+    /// Drops the clients, which hold the table that holds them.
+    fn forget(&self) {
+        let table = std::mem::take(&mut *self.table.lock());
+        drop(table);
+    }
+
     fn add(&self, client: ListedClient) {
         let evicted = self.table.lock().add(client);
         drop(evicted);

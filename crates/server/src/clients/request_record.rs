@@ -1,5 +1,6 @@
 //! The record of one request: begun before its handler runs, added to the table when it ends.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -32,12 +33,34 @@ pub(crate) struct RequestRecord {
 pub(super) struct EndedRequest {
     at: SystemTime,
     client: u64,
-    name: Option<Box<str>>,
-    method: Box<str>,
-    uri: Option<Box<str>>,
+    name: Option<Arc<str>>,
+    method: Cow<'static, str>,
+    uri: Option<RecentUri>,
     tool: Option<Box<str>>,
     outcome: &'static str,
     elapsed: Duration,
+}
+
+/// A URI: shared with the request, or a copy that is clipped.
+enum RecentUri {
+    Whole(Uri),
+    Clipped(Box<str>),
+}
+
+impl RecentUri {
+    fn of(uri: &Uri) -> Self {
+        match plain_text(uri.as_str(), MAX_TARGET) {
+            Cow::Borrowed(_) => Self::Whole(uri.clone()),
+            Cow::Owned(clipped) => Self::Clipped(clipped.into()),
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Whole(uri) => uri.as_str(),
+            Self::Clipped(text) => text,
+        }
+    }
 }
 
 impl RequestRecord {
@@ -82,13 +105,12 @@ impl Drop for RequestRecord {
         if self.is_look() {
             return;
         }
-        let text = |uri: &Uri| plain_text(uri.as_str(), MAX_TARGET).into();
         let ended = EndedRequest {
             at: now,
             client: self.client.id,
-            name: self.client.name().map(Into::into),
-            method: self.method.as_str().into(),
-            uri: self.uri.as_ref().map(text),
+            name: self.client.shown_name.clone(),
+            method: Cow::Borrowed(self.method.as_str()),
+            uri: self.uri.as_ref().map(RecentUri::of),
             tool: self.tool.take(),
             outcome,
             elapsed: self.started.elapsed(),
@@ -103,12 +125,11 @@ impl ConnectedClient {
     pub(crate) fn record_refusal(self: &Arc<Self>, request: &IncomingRequest<'_>, why: &Refusal) {
         let now = SystemTime::now();
         self.count_request(now, true);
-        let text = |text: &str| Box::from(plain_text(text, MAX_TARGET));
         let ended = EndedRequest {
             at: now,
             client: self.id,
-            name: self.name().map(Into::into),
-            method: text(request.name),
+            name: self.shown_name.clone(),
+            method: Cow::Owned(plain_text(request.name, MAX_TARGET).into_owned()),
             uri: None,
             tool: None,
             outcome: if why.is_method_not_found() { "method not found" } else { "refused" },
@@ -121,14 +142,13 @@ impl ConnectedClient {
 
 impl EndedRequest {
     pub(super) fn status(&self) -> RequestStatus {
-        let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
         RequestStatus {
             at: self.at,
             client: format!("c{}", self.client),
-            name: own(&self.name),
+            name: self.name.as_deref().map(str::to_owned),
             method: self.method.to_string(),
-            uri: own(&self.uri),
-            tool: own(&self.tool),
+            uri: self.uri.as_ref().map(|uri| uri.as_str().to_owned()),
+            tool: self.tool.as_deref().map(str::to_owned),
             outcome: self.outcome,
             elapsed: self.elapsed,
         }

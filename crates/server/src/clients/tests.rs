@@ -12,8 +12,8 @@ use testkit::{Expectations, contract, local_context, two_contexts};
 use tokio::time;
 
 use super::{
-    ClientRegistry, ClientTerms, ClientTransport, ConnectedClient, MAX_CLIENTS, MAX_RECENT,
-    RequestRecord, plain_text,
+    ClientRegistry, ClientTerms, ClientTransport, ConnectedClient, MAX_CLIENTS, MAX_PRINCIPALS,
+    MAX_RECENT, RequestRecord, plain_text,
 };
 
 const STDIO: ClientTerms =
@@ -131,12 +131,32 @@ fn the_tables_are_bounded_and_a_client_that_made_room_comes_back() {
 }
 
 #[test]
+fn principals_without_clients_make_room_for_others() {
+    let clients = ClientRegistry::new();
+    let principal = |at: usize| Principal::authenticated(&format!("p{at}"));
+    let first = clients.find_stateless(&principal(0), &label("host"), HTTP);
+    let second = clients.find_stateless(&principal(1), &label("host"), HTTP);
+    first.last_seen.store(0, Ordering::Relaxed);
+    for at in 2..MAX_PRINCIPALS + 2 {
+        drop(clients.add_session(&principal(at), &label("host"), STDIO));
+    }
+    assert!(clients.principals.lock().len() <= MAX_PRINCIPALS);
+    let again = clients.find_stateless(&principal(1), &label("host"), HTTP);
+    assert!(Arc::ptr_eq(&second, &again), "one that is connected stays");
+    assert!(!Arc::ptr_eq(&first, &clients.find_stateless(&principal(0), &label("host"), HTTP)));
+    // Nothing is left of a registry that nobody uses any more.
+    let weak = Arc::downgrade(&second);
+    drop((first, second, again, clients));
+    assert!(weak.upgrade().is_none());
+}
+
+#[test]
 fn what_a_client_says_of_itself_is_bounded_and_plain() {
     let (clients, ctx) = (ClientRegistry::new(), local_context());
     let hostile = format!("a\u{1b}[31m\n\u{202e}b{}", "日".repeat(10_000));
     let client = clients.find_stateless(&local(), &label(&hostile), HTTP);
     assert!(Arc::ptr_eq(&client, &clients.find_stateless(&local(), &label(&hostile), HTTP)));
-    let name = client.name().unwrap();
+    let name = client.shown_name.clone().unwrap();
     assert!(name.starts_with("a[31mb日") && name.len() <= 100, "{name}");
     let call = Call::InvokeComponent {
         component: resource::ComponentKind::Tool,
