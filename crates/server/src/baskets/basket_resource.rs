@@ -10,6 +10,7 @@ use resource::{
     PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
 };
 
+use super::basket::SCHEME;
 use super::{Basket, BasketRegistry, CONCURRENCY};
 
 /// How long a list of baskets may be cached. Subscribers are told of changes.
@@ -19,7 +20,8 @@ impl BasketRegistry {
     /// The basket of the principal with this URI.
     pub(super) async fn find(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Basket>> {
         let baskets = self.baskets_of(ctx.principal()).await;
-        let found = baskets.values().find(|basket| basket.uri().is_ok_and(|own| own == *uri));
+        let name = uri.as_str().strip_prefix(SCHEME).and_then(|rest| rest.strip_prefix("://"));
+        let found = name.and_then(|name| baskets.get(name));
         found.cloned().ok_or_else(|| Error::not_found(uri))
     }
 

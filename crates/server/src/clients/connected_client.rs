@@ -27,7 +27,13 @@ pub(crate) struct ConnectedClient {
     subscriptions: AtomicUsize,
     /// False after the table made room for another client.
     is_listed: AtomicBool,
+    /// When it was last listed again, in milliseconds since the epoch.
+    relisted: AtomicU64,
 }
+
+/// For so long a client is not listed again: more clients than the table holds would take turns with
+/// each request.
+const RELIST_INTERVAL_MS: u64 = 1000;
 
 impl ConnectedClient {
     pub(super) fn new(
@@ -49,6 +55,7 @@ impl ConnectedClient {
             errors: AtomicU64::new(0),
             subscriptions: AtomicUsize::new(0),
             is_listed: AtomicBool::new(true),
+            relisted: AtomicU64::new(0),
         }
     }
 
@@ -68,15 +75,19 @@ impl ConnectedClient {
 
     /// Counts a request that ended.
     pub(super) fn count_request(self: &Arc<Self>, now: SystemTime, is_error: bool) {
-        self.last_seen.fetch_max(milliseconds(now), Ordering::Relaxed);
+        let now = milliseconds(now);
+        self.last_seen.fetch_max(now, Ordering::Relaxed);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.errors.fetch_add(u64::from(is_error), Ordering::Relaxed);
-        if !self.is_listed.swap(true, Ordering::Relaxed) {
-            let listed = match self.kind {
+        if !self.is_listed.load(Ordering::Relaxed)
+            && now >= self.relisted.load(Ordering::Relaxed) + RELIST_INTERVAL_MS
+            && !self.is_listed.swap(true, Ordering::Relaxed)
+        {
+            self.relisted.store(now, Ordering::Relaxed);
+            self.home.add(match self.kind {
                 ClientKind::InSession => ListedClient::InSession(Arc::downgrade(self)),
                 ClientKind::Stateless => ListedClient::Stateless(Arc::clone(self)),
-            };
-            self.home.add(listed);
+            });
         }
     }
 

@@ -185,7 +185,8 @@ impl Drop for ClientRegistry {
 impl PrincipalClients {
     /// Whether no client is connected and nobody watches.
     fn is_idle(&self) -> bool {
-        let has_clients = self.table.lock().clients.iter().any(|one| one.connected().is_some());
+        let now = SystemTime::now();
+        let has_clients = self.table.lock().clients.iter().any(|one| one.connected(now).is_some());
         !has_clients && self.changed.receiver_count() == 0
     }
 
@@ -219,8 +220,8 @@ impl PrincipalClients {
     /// The connected clients, those with the newest activity first.
     fn client_statuses(&self) -> Vec<ClientStatus> {
         let mut clients: Vec<_> = {
-            let table = self.table.lock();
-            table.clients.iter().filter_map(ListedClient::connected).collect()
+            let (table, now) = (self.table.lock(), SystemTime::now());
+            table.clients.iter().filter_map(|listed| listed.connected(now)).collect()
         };
         clients.sort_by_key(|client| std::cmp::Reverse((client.last_seen(), client.id)));
         clients.iter().map(|client| client.status()).collect()
@@ -239,10 +240,11 @@ impl ClientTable {
             self.clients.push(client);
             return Vec::new();
         }
-        let gone = |listed: &mut ListedClient| listed.connected().is_none();
+        let now = SystemTime::now();
+        let gone = |listed: &mut ListedClient| listed.connected(now).is_none();
         let mut evicted: Vec<_> = self.clients.extract_if(.., gone).collect();
         if self.clients.len() >= MAX_CLIENTS {
-            let seen = |listed: &ListedClient| listed.connected().map(|client| client.last_seen());
+            let seen = |listed: &ListedClient| listed.client().map(|client| client.last_seen());
             let silent = (0..self.clients.len()).min_by_key(|at| seen(&self.clients[*at]));
             evicted.extend(silent.map(|at| self.clients.swap_remove(at)));
         }
@@ -261,10 +263,10 @@ impl ListedClient {
     }
 
     /// The client, if it is still connected.
-    fn connected(&self) -> Option<Arc<ConnectedClient>> {
+    fn connected(&self, now: SystemTime) -> Option<Arc<ConnectedClient>> {
         let is_stateless = matches!(self, Self::Stateless(_));
         let is_silent = |client: &Arc<ConnectedClient>| {
-            let silence = SystemTime::now().duration_since(client.last_seen());
+            let silence = now.duration_since(client.last_seen());
             client.subscription_count() == 0 && silence.is_ok_and(|time| time > STATELESS_IDLE)
         };
         self.client().filter(|client| !is_stateless || !is_silent(client))
