@@ -275,7 +275,8 @@ impl resource::MountLookup for Catalog {
 
     fn mounts(&self, ctx: &Context) -> Vec<MountInfo> {
         let mounts = self.mounts_for(ctx);
-        mounts.iter().filter(|mount| mount.listed).map(|mount| mount.info(ctx)).collect()
+        let named = mounts.iter().filter(|mount| mount.listed && mount.named);
+        named.map(|mount| mount.info(ctx)).collect()
     }
 }
 

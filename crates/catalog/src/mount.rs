@@ -33,6 +33,8 @@ pub struct Mount {
     pub required: bool,
     /// Whether lists include it.
     pub(crate) listed: bool,
+    /// Whether people and models are told of it as a mount.
+    pub(crate) named: bool,
     /// Whether clients find its tools by search instead of in the list.
     pub(crate) tools_by_search: bool,
     /// The folder of this machine that it serves.
@@ -128,6 +130,7 @@ impl Mount {
             address,
             required,
             listed,
+            named: true,
             tools_by_search,
             folder,
             access,
@@ -220,6 +223,13 @@ impl Mount {
     #[must_use]
     pub fn with_sections(mut self) -> Self {
         self.has_sections = true;
+        self
+    }
+
+    /// Keeps the mount out of the list of mounts. Lists of resources include what it has.
+    #[must_use]
+    pub fn unnamed(mut self) -> Self {
+        self.named = false;
         self
     }
 

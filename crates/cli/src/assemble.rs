@@ -12,6 +12,7 @@ mod git;
 mod left_out;
 mod masking;
 mod mount_log;
+mod own_resources;
 mod own_server;
 mod program_env;
 mod rendering;
@@ -33,9 +34,8 @@ use providers::fs::{FileCount, Fs};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
-use resource::{Context, Principal, Uri, UriTemplate};
+use resource::{Context, Principal, Uri};
 use search::IndexedMount;
-use server::WatcherRegistry;
 use tokio::sync::watch;
 use toml::Spanned;
 
@@ -45,6 +45,7 @@ use crate::settings::{self, Diagnostic, Fingerprint, MountKind, Settings};
 use folder::{folder_mount, watch_mode};
 use left_out::LeftOut;
 pub(crate) use masking::build_redaction;
+pub(crate) use own_resources::OwnResources;
 pub(crate) use program_env::check_depth;
 use upstream::{BuiltUpstream, DeclaredServer, UpstreamFault};
 
@@ -57,12 +58,12 @@ const TIMEOUT_MARGIN: Duration = Duration::from_secs(1);
 /// it, and subscribers are notified.
 const STATIC_TTL: Duration = Duration::from_secs(60);
 
-/// Everything that is served: the catalog, its mounts and the watchers.
+/// Everything that is served: the catalog, its mounts and the resources of refdesk itself.
 pub(crate) struct Assembly {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) mounts: Vec<BuiltMount>,
-    /// The watchers, which survive a reload of the settings.
-    pub(crate) watchers: Arc<WatcherRegistry>,
+    /// The resources of refdesk itself, which survive a reload of the settings.
+    pub(crate) own: OwnResources,
 }
 
 /// A built mount with its status, its summary and the settings it was built from.
@@ -164,7 +165,7 @@ impl MountSize {
 pub(crate) fn assemble(
     settings: &Settings,
     built: &[BuiltMount],
-    watchers: &Arc<WatcherRegistry>,
+    resources: &OwnResources,
     search: Option<&SearchParts>,
 ) -> Result<Assembly, Diagnostic> {
     uri_conflicts::check_conflicts(settings)?;
@@ -195,11 +196,11 @@ pub(crate) fn assemble(
     let mut own = vec![mounts, index];
     let search = search.filter(|_| all.iter().any(|made| made.is_indexed));
     own.extend(search.map(|search| search_mount::search_mount(search, terms.clone())));
-    own.push(watchers_mount(watchers, terms));
+    own.extend(resources.mounts(terms));
     let catalog = Catalog::new(own);
     let own = catalog.mounts();
     catalog.replace(all.iter().map(|made| &made.mount).chain(&*own).cloned().collect());
-    Ok(Assembly { catalog: Arc::new(catalog), mounts: all, watchers: Arc::clone(watchers) })
+    Ok(Assembly { catalog: Arc::new(catalog), mounts: all, own: resources.clone() })
 }
 
 fn build_mount(
@@ -278,14 +279,6 @@ fn status_mount(
     let mounts = MountsProvider::new(statuses, search.map(|search| search.index.clone()))?;
     // Mount names in the settings are of letters, so this name is free, and comes last.
     Ok(Mount::new("~mounts", mounts.address(), mounts, terms).unlisted())
-}
-
-/// The internal mount that lists the watchers.
-fn watchers_mount(watchers: &Arc<WatcherRegistry>, terms: MountOptions) -> Mount {
-    let uris = std::iter::once(watchers.uri().clone()).collect();
-    let templates = UriTemplate::parse(watchers.uri().as_str()).into_iter().collect();
-    let address = Address::Declared { uris, templates };
-    Mount::new("~subscriptions", address, Arc::clone(watchers), terms).unlisted()
 }
 
 /// The terms of the internal mounts.

@@ -4,6 +4,7 @@ mod access;
 mod args;
 mod assemble;
 mod audit_log;
+mod basket_files;
 mod commands;
 mod conversion;
 mod cursor_key;

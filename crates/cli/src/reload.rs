@@ -98,10 +98,10 @@ async fn reload(
     if let Some(access) = access {
         access.apply(&settings);
     }
-    let (built, watchers) = (built.to_vec(), Arc::clone(&assembly.watchers));
+    let (built, own) = (built.to_vec(), assembly.own.clone());
     let search = searching.map(|searching| searching.parts().clone());
     let building = spawn_blocking(move || {
-        let fresh = assemble(&settings, &built, &watchers, search.as_ref())?;
+        let fresh = assemble(&settings, &built, &own, search.as_ref())?;
         Ok((settings, fresh))
     });
     building.await?

@@ -20,7 +20,7 @@ pub use inbound::listen_filter::ListenFilter;
 pub use inbound::notice::Notice;
 pub use inbound::refusal::Refusal;
 pub use inbound::reply::{Reply, ServerInfo, ServerProfile};
-pub use inbound::request_meta::RequestMeta;
+pub use inbound::request_meta::{ClientLabel, RequestMeta};
 pub use inbound::row_cache::RowCache;
 pub use inbound::tool::{BuiltinTool, ToolResult};
 pub use json::frame::{Incoming, Message, RequestId};

@@ -88,7 +88,7 @@ impl AuditedCall {
         Self {
             method: clip(method, max_target),
             target: target.map(|target| clip(&target, max_target)),
-            client: meta.client_name().map(|name| short(&name)),
+            client: meta.client_label().name.map(|name| short(&name)),
             revision: meta.protocol_version().ok().map(|date| short(&date)),
         }
     }

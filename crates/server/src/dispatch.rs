@@ -1,11 +1,11 @@
 //! Dispatch: maps each decoded call to the function that handles it.
 
 use protocol::{Call, Reply};
-use resource::{Error, Result};
+use resource::{Error, PromptCompletionRequest, Result, Uri};
 
 use crate::exchange::Exchange;
 use crate::methods::subscriptions::SessionSubscriptions;
-use crate::methods::{completion, components, resources, skills, tasks};
+use crate::methods::{baskets, completion, components, resources, skills, tasks};
 use crate::server::Server;
 
 /// Runs the method of `call`.
@@ -35,8 +35,8 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
         Call::Metadata { uri } => resources::describe_resource(server, ctx, &uri).await,
         Call::ListSkills { cursor } => skills::list_skills(server, ctx, cursor).await,
         Call::GetSkill { uri } => skills::get_skill(server, ctx, &uri).await,
-        Call::Subscribe { uri } => require_subscriber(exchange)?.subscribe(uri).await,
-        Call::Unsubscribe { uri } => Ok(require_subscriber(exchange)?.unsubscribe(&uri)),
+        Call::Subscribe { uri } => subscribe(exchange, uri).await,
+        Call::Unsubscribe { uri } => unsubscribe(exchange, &uri),
         // The transports handle it before dispatch: they stream its notifications.
         Call::Listen(_) => Err(Error::invalid("this transport cannot stream notifications")),
         Call::ListComponents { component: offer, cursor } => {
@@ -48,13 +48,14 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
         Call::Task { action, task, params } => {
             tasks::call_task(server, exchange, action, &task, &params).await
         }
+        Call::SaveBasket { name, title, uris } => {
+            baskets::save_basket(server, ctx, (&name, title.as_deref(), uris)).await
+        }
+        Call::RemoveBasket { name } => baskets::remove_basket(server, ctx, &name).await,
         Call::CompletePrompt { prompt, argument, typed, settled } => {
-            let blank = resource::PromptCompletionRequest {
-                prompt: &prompt,
-                argument: &argument,
-                typed: &typed,
-                resolved: &settled,
-            };
+            let (prompt, argument, typed) = (&*prompt, &*argument, &*typed);
+            let resolved = &settled;
+            let blank = PromptCompletionRequest { prompt, argument, typed, resolved };
             components::complete_prompt(server, ctx, &blank).await
         }
         Call::CompleteTemplate { template, variable, typed, settled } => {
@@ -72,4 +73,24 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
 fn require_subscriber(exchange: &Exchange) -> Result<&SessionSubscriptions> {
     let nobody = || Error::invalid("subscribing needs a session; open one with initialize");
     exchange.subscriber.as_deref().ok_or_else(nobody)
+}
+
+async fn subscribe(exchange: &Exchange, uri: Uri) -> Result<Reply> {
+    let subscriber = require_subscriber(exchange)?;
+    let reply = subscriber.subscribe(uri).await;
+    count_subscriptions(exchange, subscriber);
+    reply
+}
+
+fn unsubscribe(exchange: &Exchange, uri: &Uri) -> Result<Reply> {
+    let subscriber = require_subscriber(exchange)?;
+    let reply = subscriber.unsubscribe(uri);
+    count_subscriptions(exchange, subscriber);
+    Ok(reply)
+}
+
+fn count_subscriptions(exchange: &Exchange, subscriber: &SessionSubscriptions) {
+    if let Some(client) = &exchange.client {
+        client.set_subscriptions(subscriber.count());
+    }
 }

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use machinery::{MemoryBudget, MemoryHold};
-use protocol::{Dialect, RequestId};
+use protocol::{Dialect, Method, RequestId};
 use resource::{Context, Error, HeldMemory, MemoryMeter, Result};
 
+use crate::clients::ConnectedClient;
 use crate::methods::subscriptions::SessionSubscriptions;
 use crate::transport::client_session::ClientSession;
 
 /// What a handler needs to know about one request besides its parameters.
 pub(crate) struct Exchange {
     pub(crate) id: RequestId,
+    pub(crate) method: Method,
     pub(crate) dialect: Dialect,
     pub(crate) ctx: Context,
     /// What the request itself holds in memory, for as long as it lasts.
@@ -20,6 +22,8 @@ pub(crate) struct Exchange {
     pub(crate) subscriber: Option<Arc<SessionSubscriptions>>,
     /// The client of the session, if the request belongs to one.
     pub(crate) client_session: Option<Arc<ClientSession>>,
+    /// The client in the registry; `None` before a handshake.
+    pub(crate) client: Option<Arc<ConnectedClient>>,
 }
 
 impl Exchange {

@@ -4,6 +4,8 @@
 //! settings and no environment.
 
 mod audit;
+mod baskets;
+mod clients;
 mod cursor_table;
 mod dispatch;
 mod exchange;
@@ -24,6 +26,8 @@ mod watchers;
 pub mod window;
 
 pub use audit::{AuditRecord, AuditSink};
+pub use baskets::{BASKET_TEMPLATE, Basket, BasketRegistry, BasketStorage};
+pub use clients::ClientRegistry;
 pub use limits::Limits;
 pub use server::{CollectionsMode, Server};
 pub use skill_index::SkillIndex;

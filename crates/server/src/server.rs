@@ -23,6 +23,8 @@ use resource::{
 use search::SearchService;
 use subscriptions::{DebounceConfig, Hub};
 
+use crate::baskets::BasketRegistry;
+use crate::clients::{ClientRegistry, RequestRecord};
 use crate::cursor_table::CursorTable;
 use crate::dispatch;
 use crate::exchange::Exchange;
@@ -60,6 +62,7 @@ pub struct Server {
     /// What requests and answers hold, with a share for each principal.
     memory: Arc<MemoryShares>,
     pub(crate) watchers: Arc<WatcherRegistry>,
+    pub(crate) clients: Arc<ClientRegistry>,
     pub(crate) line_index: LineIndex,
     /// Threads for work on text, shared by all principals.
     pub(crate) work_pool: WorkPool,
@@ -70,6 +73,8 @@ pub struct Server {
     pub(crate) task_ids: TaskIds,
     /// Answers searches, if there is an index.
     pub(crate) search: Option<Arc<SearchService>>,
+    /// Keeps baskets, if the caller serves them.
+    pub(crate) baskets: Option<Arc<BasketRegistry>>,
 }
 
 /// Which clients get the extension SEP-2093 (collections and metadata).
@@ -112,6 +117,7 @@ impl Server {
             hub,
             memory,
             watchers: WatcherRegistry::new(),
+            clients: ClientRegistry::new(),
             line_index,
             work_pool: work_pool(),
             sorted_lists: FairSemaphore::new(SORTED_LISTS.0, SORTED_LISTS.1, SORTED_LISTS.2),
@@ -120,6 +126,7 @@ impl Server {
             param_headers: ParamHeaderTable::default(),
             task_ids: TaskIds::new(&key),
             search: None,
+            baskets: None,
         }
     }
 
@@ -140,6 +147,19 @@ impl Server {
     pub fn with_watchers(self, watchers: Arc<WatcherRegistry>) -> Self {
         watchers.show_hub(self.hub.monitor());
         Self { watchers, ..self }
+    }
+
+    /// Registers its clients in `clients`, which the caller may also serve.
+    #[must_use]
+    pub fn with_clients(self, clients: Arc<ClientRegistry>) -> Self {
+        Self { clients, ..self }
+    }
+
+    /// Lets clients save baskets in `baskets`, which the caller serves as part of the provider.
+    #[must_use]
+    pub fn with_baskets(self, baskets: Arc<BasketRegistry>) -> Self {
+        baskets.fill_from(&self.provider);
+        Self { baskets: Some(baskets), ..self }
     }
 
     /// The memory that `principal` may hold.
@@ -236,6 +256,7 @@ impl Server {
                 collections: self.has_collections(),
                 skills: self.has_skills(),
                 tasks: self.has_tasks(),
+                baskets: self.baskets.is_some(),
             },
         }
     }
@@ -268,6 +289,7 @@ impl Server {
                 && (*method != Method::SetLogLevel || self.has_logging())
                 && (!method.is_skill() || self.has_skills())
                 && (!method.is_task() || self.has_tasks())
+                && (!method.is_basket() || self.baskets.is_some())
                 && method.component().is_none_or(|offer| self.has_component(offer))
         };
         let method = request.method.filter(served);
@@ -276,18 +298,24 @@ impl Server {
 
     /// Dispatches one request and encodes its answer; an error or a panic becomes a refusal.
     pub(crate) async fn respond(&self, exchange: &Exchange, call: Call) -> Outgoing {
+        let client = exchange.client.as_ref();
+        let record = client.map(|client| RequestRecord::begin(client, exchange.method, &call));
         let answered = AssertUnwindSafe(dispatch::dispatch(self, exchange, call)).catch_unwind();
-        match answered.await {
-            Ok(Ok(reply)) => {
+        // A panic ends its own request and nothing else.
+        let panicked = |_| Err(Error::internal("the request handler panicked"));
+        let answered = answered.await.unwrap_or_else(panicked);
+        if let Some(record) = record {
+            record.finish(&answered);
+        }
+        match answered {
+            Ok(reply) => {
                 let rows = &self.rows;
                 hold_answer(
                     exchange,
                     reply.encode(&exchange.id, exchange.dialect, SERVER_INFO, rows),
                 )
             }
-            Ok(Err(error)) => self.encode_error(exchange, &error),
-            // A panic ends its own request and nothing else.
-            Err(_) => self.encode_error(exchange, &Error::internal("the request handler panicked")),
+            Err(error) => self.encode_error(exchange, &error),
         }
     }
 

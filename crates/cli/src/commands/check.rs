@@ -1,11 +1,10 @@
 //! `refdesk check`: validates a settings file and shows what it serves.
 
 use serde_json::json;
-use server::WatcherRegistry;
 
 use super::check_secrets;
 use crate::args::CheckArgs;
-use crate::assemble::{Assembly, MountSize, assemble};
+use crate::assemble::{Assembly, MountSize, OwnResources, assemble};
 use crate::output;
 use crate::settings::Settings;
 
@@ -22,7 +21,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<()> {
     if args.secrets {
         return runtime.block_on(check_secrets::run(settings, args.json));
     }
-    let assembly = assemble(&settings, &[], &WatcherRegistry::new(), None)?;
+    let assembly = assemble(&settings, &[], &OwnResources::new(), None)?;
     let left_out: Vec<&str> =
         assembly.mounts.iter().filter_map(|mount| mount.left_out.as_deref()).collect();
     anyhow::ensure!(left_out.is_empty(), left_out.join("\nerror: "));

@@ -10,9 +10,8 @@ use resource::{
     Result, Uri, uri,
 };
 use serde_json::{Value, json};
-use server::WatcherRegistry;
 
-use crate::assemble::{Assembly, assemble, build_redaction};
+use crate::assemble::{Assembly, OwnResources, assemble, build_redaction};
 use crate::output;
 use crate::settings::{RedactSetting, Settings};
 
@@ -55,7 +54,7 @@ async fn scan(mut settings: Settings) -> anyhow::Result<SecretScan> {
         mount.shared.redact = Some(RedactSetting::Off);
         mount.shared.access.clear();
     }
-    let assembly = assemble(&settings, &[], &WatcherRegistry::new(), None)?;
+    let assembly = assemble(&settings, &[], &OwnResources::new(), None)?;
     let mut scan = SecretScan::default();
     for made in &assembly.mounts {
         let name = &made.summary.name;

@@ -6,10 +6,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use search::{Coverage, IndexSummary, clear_index};
 use serde_json::json;
-use server::WatcherRegistry;
 
 use crate::args::{IndexArgs, IndexCommand};
-use crate::assemble::assemble;
+use crate::assemble::{OwnResources, assemble};
 use crate::output;
 use crate::search_index::{SearchParts, Searching};
 use crate::settings::Settings;
@@ -79,7 +78,7 @@ fn rebuild(args: &IndexArgs) -> anyhow::Result<()> {
     let folder = settings.index_folder().context("there is no cache folder")?;
     clear_index(&folder)?;
     let parts = SearchParts::open(&settings).context("the settings turn the index off")?;
-    let assembly = assemble(&settings, &[], &WatcherRegistry::new(), Some(&parts))?;
+    let assembly = assemble(&settings, &[], &OwnResources::new(), Some(&parts))?;
     let settle = (Duration::from_millis(50), Duration::from_millis(500));
     let searching = Searching::new(parts, &assembly, settle).context("no mount is indexed")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

@@ -12,13 +12,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use resource::Provider;
 use server::transport::{http, stdio};
-use server::{CollectionsMode, Server, WatcherRegistry};
+use server::{CollectionsMode, Server};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Access, audit_log};
 use crate::args::ServeArgs;
-use crate::assemble::{Assembly, BuiltMount, assemble, check_depth};
+use crate::assemble::{Assembly, BuiltMount, OwnResources, assemble, check_depth};
 use crate::listen::OpenListener;
 use crate::output::LogOptions;
 use crate::rotating_file::RotatingFile;
@@ -85,7 +85,8 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         limits.connections = descriptors::max_connections(limits.connections);
     }
     let search = if args.without_index { None } else { SearchParts::open(&settings) };
-    let assembly = assemble(&settings, &[], &WatcherRegistry::new(), search.as_ref())?;
+    let own = OwnResources::stored(&settings);
+    let assembly = assemble(&settings, &[], &own, search.as_ref())?;
     let folders = settings.served_folders();
     settings.forget_mounts();
     let settle = (limits.debounce_quiet, limits.debounce_max);
@@ -97,7 +98,8 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         cursor_key::load_cursor_key(settings.server.secret.as_deref())?,
         CollectionsMode::from(settings.server.sep2093),
     );
-    let server = server.with_watchers(Arc::clone(&assembly.watchers));
+    let server = server.with_watchers(own.watchers).with_clients(own.clients);
+    let server = server.with_baskets(own.baskets);
     let server = match &searching {
         Some(searching) => server.with_search(Arc::clone(&searching.service)),
         None => server,

@@ -56,8 +56,14 @@ impl Settings {
         IndexOptions { folder, memory: self.search.memory() }
     }
 
-    /// The folder of the index: one for each settings file, or for each set of mounts without one.
+    /// The folder of the index of these settings.
     pub(crate) fn index_folder(&self) -> Option<PathBuf> {
+        Some(cache_folder("index")?.join(self.file_key()))
+    }
+
+    /// The name under which files of these settings are kept: one for each settings file, or for
+    /// each set of mounts without one.
+    pub(crate) fn file_key(&self) -> String {
         let (name, identity) = match &self.text {
             Some(text) => {
                 let file = std::fs::canonicalize(&text.file).unwrap_or_else(|_| text.file.clone());
@@ -79,6 +85,6 @@ impl Settings {
             }
         };
         let hash = blake3::hash(identity.as_bytes()).to_hex();
-        Some(cache_folder("index")?.join(format!("{name}-{}", &hash[..16])))
+        format!("{name}-{}", &hash[..16])
     }
 }

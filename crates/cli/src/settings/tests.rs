@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use super::SettingsText;
 use super::parse;
-use crate::assemble::assemble;
+use crate::assemble::{OwnResources, assemble};
 
 /// The error for a settings file with this content, or "in order".
 fn told(content: &str) -> String {
     let text = SettingsText { file: PathBuf::from("refdesk.toml"), content: content.to_owned() };
-    let assembled = parse(text).and_then(|settings| {
-        assemble(&settings, &[], &server::WatcherRegistry::new(), None).map(drop)
-    });
+    let assembled = parse(text)
+        .and_then(|settings| assemble(&settings, &[], &OwnResources::new(), None).map(drop));
     assembled.err().map_or("in order".to_owned(), |flaw| flaw.to_string())
 }
 
@@ -198,7 +197,7 @@ fn a_url_that_leads_back_to_this_server_is_left_out() {
         let text = SettingsText { file: PathBuf::from("refdesk.toml"), content };
         let mut settings = parse(text).unwrap();
         settings.address = listens_on.map(|address| address.parse().unwrap());
-        let assembly = assemble(&settings, &[], &server::WatcherRegistry::new(), None).unwrap();
+        let assembly = assemble(&settings, &[], &OwnResources::new(), None).unwrap();
         assembly.mounts[0].left_out.clone()
     };
     for url in ["http://127.0.0.1:7878/mcp", "http://localhost:7878/mcp", "http://[::1]:7878/mcp"] {

@@ -5,6 +5,7 @@
 mod access;
 mod archives;
 mod audit;
+mod baskets;
 mod codes;
 mod compositor;
 mod configuration;
@@ -31,6 +32,7 @@ mod memory;
 mod mount_faults;
 mod mount_names;
 mod own_server;
+mod own_status;
 mod page;
 mod person;
 mod program;

@@ -2,6 +2,7 @@
 //!
 //! Decodes and validates a whole request before the server acts on it.
 
+mod basket;
 mod completion;
 mod method;
 mod window;
@@ -15,12 +16,13 @@ use serde_json::value::RawValue;
 
 use crate::inbound::listen_filter::ListenFilter;
 use crate::inbound::refusal::Refusal;
-use crate::inbound::request_meta::{self, RequestMeta};
+use crate::inbound::request_meta::{self, ClientLabel, RequestMeta};
 use crate::json::frame::RequestId;
 use crate::json::raw_object::parse_object;
 use crate::log_level::LogLevel;
 use crate::outbound::input_request;
 use crate::revision::Revision;
+pub use basket::BASKETS_EXTENSION;
 pub use method::{Method, NameHeaderRule};
 pub use window::{WindowExtent, WindowRequest};
 
@@ -35,8 +37,8 @@ pub enum Call {
         knows_sep2093: bool,
         /// The client's capabilities, an object.
         capabilities: Json,
-        /// The name that the client gives itself.
-        client_name: Option<String>,
+        /// The name and version that the client gives itself.
+        client: ClientLabel<'static>,
     },
     /// Checks that the server responds.
     Ping,
@@ -125,6 +127,20 @@ pub enum Call {
         task: String,
         /// The parameters, as the client wrote them.
         params: Json,
+    },
+    /// Saves a basket (baskets extension).
+    SaveBasket {
+        /// Its name.
+        name: String,
+        /// Its title.
+        title: Option<String>,
+        /// The resources in it.
+        uris: Vec<Uri>,
+    },
+    /// Removes a basket (baskets extension).
+    RemoveBasket {
+        /// Its name.
+        name: String,
     },
     /// Completes an argument of a prompt.
     CompletePrompt {
@@ -228,6 +244,8 @@ impl Call {
                 let params = params.map_or("{}", RawValue::get).into();
                 Self::Task { action, task: meta.required_task_id()?, params }
             }
+            Method::SaveBasket => basket::decode_save(params, most)?,
+            Method::RemoveBasket => Self::RemoveBasket { name: meta.component_name(most)? },
             Method::Subscribe => Self::Subscribe { uri: uri()? },
             Method::Unsubscribe => Self::Unsubscribe { uri: uri()? },
             Method::Listen => {
@@ -291,7 +309,7 @@ fn decode_initialize(params: Option<&RawValue>) -> Result<Call, Refusal> {
         revision: Revision::negotiate(&opening.protocol_version),
         knows_sep2093: opening.capabilities.is_some_and(request_meta::declares_sep2093),
         capabilities: opening.capabilities.map_or("{}", RawValue::get).into(),
-        client_name: opening.client_info.and_then(request_meta::name_in).map(Cow::into_owned),
+        client: opening.client_info.map(ClientLabel::decode).unwrap_or_default().into_owned(),
     })
 }
 

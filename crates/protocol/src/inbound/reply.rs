@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use resource::{
     Completion, Component, ComponentKind, Freshness, Json, Page, Part, Resource, Skill, Template,
-    UnknownMembers,
+    UnknownMembers, Uri,
 };
 use serde::Serialize;
 
@@ -52,6 +52,8 @@ pub enum Reply {
     UpstreamResult(Json),
     /// The result of one of refdesk's own tools.
     ToolResult(ToolResult),
+    /// The URI of a basket that was saved.
+    Basket(Uri),
 }
 
 /// A page of a list, with its cursor in the sealed form that the client sends back.
@@ -183,17 +185,14 @@ impl Reply {
                     common: CommonMembers::new(Some(*freshness), &[], dialect, info),
                 },
             ),
-            Self::Completion(completion) => write_json(
-                into,
-                &CompletionShape {
-                    completion: CompletionValues {
-                        values: &completion.values,
-                        total: completion.total,
-                        has_more: completion.total > completion.values.len(),
-                    },
-                    common: plain().with_extra(&completion.extra, dialect),
-                },
-            ),
+            Self::Completion(completion) => {
+                let common = plain().with_extra(&completion.extra, dialect);
+                let completion = CompletionValues::of(completion);
+                write_json(into, &CompletionShape { completion, common });
+            }
+            Self::Basket(uri) => {
+                write_json(into, &BasketShape { uri: uri.as_str(), common: plain() });
+            }
             Self::Read(..)
             | Self::Resources(..)
             | Self::Components(..)
@@ -294,6 +293,13 @@ struct MetadataShape<'a> {
 }
 
 #[derive(Serialize)]
+struct BasketShape<'a> {
+    uri: &'a str,
+    #[serde(flatten)]
+    common: CommonMembers<'a>,
+}
+
+#[derive(Serialize)]
 struct CompletionShape<'a> {
     completion: CompletionValues<'a>,
     #[serde(flatten)]
@@ -306,6 +312,13 @@ struct CompletionValues<'a> {
     values: &'a [String],
     total: usize,
     has_more: bool,
+}
+
+impl<'a> CompletionValues<'a> {
+    fn of(completion: &'a Completion) -> Self {
+        let Completion { values, total, .. } = completion;
+        Self { values, total: *total, has_more: *total > values.len() }
+    }
 }
 
 fn initialize_reply(

@@ -209,9 +209,9 @@ impl<'a> RequestMeta<'a> {
         })
     }
 
-    /// The name that the client of a stateless request gives itself.
-    pub fn client_name(&self) -> Option<Cow<'a, str>> {
-        name_in(self.client_info?)
+    /// The name and version that the client of a stateless request gives itself.
+    pub fn client_label(&self) -> ClientLabel<'a> {
+        self.client_info.map(ClientLabel::decode).unwrap_or_default()
     }
 
     /// The client capabilities of a stateless request, an object.
@@ -220,15 +220,36 @@ impl<'a> RequestMeta<'a> {
     }
 }
 
-/// `name` of a client's description of itself.
-pub(crate) fn name_in(client_info: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct ClientInfo<'a> {
-        #[serde(borrow)]
-        name: Cow<'a, str>,
+/// The name and version that a client gives itself in `clientInfo`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct ClientLabel<'a> {
+    /// Its name.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub name: Option<Cow<'a, str>>,
+    /// Its version.
+    #[serde(borrow, default, deserialize_with = "text_or_none")]
+    pub version: Option<Cow<'a, str>>,
+}
+
+impl<'a> ClientLabel<'a> {
+    /// Decodes `clientInfo`. What is no text counts as absent.
+    pub(crate) fn decode(client_info: &'a RawValue) -> Self {
+        serde_json::from_str(client_info.get()).unwrap_or_default()
     }
-    let info: ClientInfo<'_> = serde_json::from_str(client_info.get()).ok()?;
-    Some(info.name)
+
+    /// The same label, which borrows nothing.
+    pub fn into_owned(self) -> ClientLabel<'static> {
+        let own = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
+        ClientLabel { name: self.name.map(own), version: self.version.map(own) }
+    }
+}
+
+/// A string; `None` for a value of any other type.
+fn text_or_none<'de: 'a, 'a, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Cow<'a, str>>, D::Error> {
+    let raw: &'de RawValue = Deserialize::deserialize(deserializer)?;
+    Ok(parse_text(raw))
 }
 
 /// True if these client capabilities declare SEP-2093.

@@ -15,6 +15,7 @@ use protocol::{Call, Dialect, ListenFilter, LogLevel, Method, Refusal, RequestId
 use resource::{Context, Json, Principal, TraceContext};
 
 use crate::audit::{MAX_CLIENT_NAME, clip};
+use crate::clients::{ClientTerms, ClientTransport, ConnectedClient};
 use crate::exchange::{Exchange, RequestMemory};
 use crate::in_flight::InterimMessages;
 use crate::methods::subscriptions::SessionSubscriptions;
@@ -35,21 +36,37 @@ pub(crate) struct IncomingRequest<'a> {
     pub(crate) principal: &'a Principal,
     /// The memory that its bytes hold.
     pub(crate) memory: &'a Arc<MemoryHold>,
+    pub(crate) transport: ClientTransport,
     /// The trace that it belongs to.
     pub(crate) trace: Option<TraceContext>,
 }
 
+/// Where a request comes from.
+#[derive(Clone, Copy)]
+pub(crate) struct RequestOrigin<'a> {
+    /// Who sends it.
+    pub(crate) principal: &'a Principal,
+    /// The memory that its bytes hold.
+    pub(crate) memory: &'a Arc<MemoryHold>,
+    pub(crate) transport: ClientTransport,
+}
+
 impl<'a> IncomingRequest<'a> {
-    /// Reads the method name and `_meta` of a request that `principal` sent, whose bytes `memory`
-    /// holds.
+    /// Reads the method name and `_meta` of a request.
     pub(crate) fn read(
         id: RequestId,
         (name, params): (&'a str, Option<&'a RawJson>),
-        (principal, memory): (&'a Principal, &'a Arc<MemoryHold>),
+        origin: RequestOrigin<'a>,
     ) -> Result<Self, Refusal> {
+        let RequestOrigin { principal, memory, transport } = origin;
         let (method, meta) = (Method::from_name(name), RequestMeta::decode(params)?);
         let trace = meta.trace();
-        Ok(Self { id, name, method, params, meta, principal, memory, trace })
+        Ok(Self { id, name, method, params, meta, principal, memory, transport, trace })
+    }
+
+    /// How its client talks to the server, in a revision.
+    fn client_terms(&self, dialect: Dialect) -> ClientTerms {
+        ClientTerms { revision: dialect.revision, transport: self.transport }
     }
 
     fn decode(
@@ -59,7 +76,7 @@ impl<'a> IncomingRequest<'a> {
         dialect: Dialect,
     ) -> Result<DecodedRequest, Refusal> {
         let call = Call::decode(method, self.params, &self.meta, server.limits.uri)?;
-        DecodedRequest::new(self, dialect, call)
+        DecodedRequest::new(self, method, dialect, call)
     }
 }
 
@@ -81,15 +98,21 @@ pub(crate) struct HandshakeResult {
 impl DecodedRequest {
     /// The handshake result, if this is an `initialize` request.
     pub(crate) fn handshake_result(&self) -> Option<HandshakeResult> {
-        let Call::Initialize { capabilities: can, client_name, .. } = &self.call else {
+        let Call::Initialize { capabilities: can, client: label, .. } = &self.call else {
             return None;
         };
-        let name = client_name.as_deref().map(|name| clip(name, MAX_CLIENT_NAME).into());
+        let name = label.name.as_deref().map(|name| clip(name, MAX_CLIENT_NAME).into());
         let memory = Arc::clone(&self.exchange.memory);
+        let client = self.exchange.client.clone();
         Some(HandshakeResult {
             dialect: self.exchange.dialect,
-            client_session: ClientSession::new(name, can.clone(), memory),
+            client_session: ClientSession::new((name, client), can.clone(), memory),
         })
+    }
+
+    /// Whether this is an `initialize` request.
+    pub(crate) fn is_initialize(&self) -> bool {
+        matches!(self.call, Call::Initialize { .. })
     }
 
     /// The filter of a listening request; `None` for any other.
@@ -109,6 +132,7 @@ impl DecodedRequest {
     ) -> Self {
         self.exchange.subscriber = Some(Arc::clone(subscriber));
         self.exchange.client_session = Some(Arc::clone(guest));
+        self.exchange.client.clone_from(&guest.client);
         let may_be_asked = match &self.call {
             Call::InvokeComponent { .. } => true,
             Call::Read { .. } => input_request::allows_any_input(&guest.capabilities),
@@ -158,8 +182,15 @@ impl DecodedRequest {
         (self.exchange.ctx, self.interim) = (ctx, Some(reports));
     }
 
+    /// The request is one of `client`.
+    fn with_client(mut self, client: Arc<ConnectedClient>) -> Self {
+        self.exchange.client = Some(client);
+        self
+    }
+
     fn new(
         request: &IncomingRequest<'_>,
+        method: Method,
         mut dialect: Dialect,
         call: Call,
     ) -> Result<Self, Refusal> {
@@ -179,11 +210,9 @@ impl DecodedRequest {
             None => (ctx, None),
         };
         let (id, memory) = (request.id.clone(), Arc::clone(request.memory));
-        let (subscriber, client_session) = (None, None);
-        Ok(Self {
-            exchange: Exchange { id, dialect, ctx, memory, subscriber, client_session },
-            call,
-            interim: reports,
-        })
+        let (subscriber, client_session, client) = (None, None, None);
+        let exchange =
+            Exchange { id, method, dialect, ctx, memory, subscriber, client_session, client };
+        Ok(Self { exchange, call, interim: reports })
     }
 }

@@ -31,7 +31,19 @@ pub(crate) fn decode_stateless(
     terms: StatelessTerms,
     request: &IncomingRequest<'_>,
 ) -> Result<DecodedRequest, Refusal> {
-    let method = server.served_method(request, terms.dialect.revision)?;
-    let decoded = request.decode(server, method, terms.dialect)?;
-    decoded.with_stateless_client(server, request.meta.client_capabilities(), terms.level)
+    let label = request.meta.client_label();
+    let client_terms = request.client_terms(terms.dialect);
+    let client = server.clients.find_stateless(request.principal, &label, client_terms);
+    let decode = || {
+        let method = server.served_method(request, terms.dialect.revision)?;
+        let decoded = request.decode(server, method, terms.dialect)?;
+        decoded.with_stateless_client(server, request.meta.client_capabilities(), terms.level)
+    };
+    match decode() {
+        Ok(decoded) => Ok(decoded.with_client(client)),
+        Err(refusal) => {
+            client.record_refusal(request, &refusal);
+            Err(refusal)
+        }
+    }
 }

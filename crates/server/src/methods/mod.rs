@@ -1,5 +1,6 @@
 //! Handlers of the MCP methods, one file per family.
 
+pub(crate) mod baskets;
 pub(crate) mod collection_content;
 pub(crate) mod completion;
 pub(crate) mod components;

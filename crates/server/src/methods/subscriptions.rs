@@ -9,6 +9,7 @@ use protocol::{ListenFilter, Notice, Outgoing, Reply, RequestId};
 use resource::{ComponentKind, Error, ErrorKind, Interest, Principal, Result, Uri};
 use subscriptions::{ExtraFields, Hub, Mailbox, PendingChange, Subscription};
 
+use crate::clients::{ClientSubscriptions, RequestRecord};
 use crate::exchange::Exchange;
 use crate::server::Server;
 use crate::watchers::task_states::{TaskStates, follow_task};
@@ -78,6 +79,11 @@ impl SessionSubscriptions {
         Reply::Empty
     }
 
+    /// How many resources the session subscribes to.
+    pub(crate) fn count(&self) -> usize {
+        self.subscriptions.lock().resources.len()
+    }
+
     /// Subscribes to list changes, if the provider reports any.
     pub(crate) async fn subscribe_to_lists(&self) {
         if !self.hub.has_changes() || !self.subscriptions.lock().lists.is_empty() {
@@ -135,6 +141,8 @@ pub(crate) struct ListenSubscriptions {
     granted: Option<ListenFilter>,
     /// Kept alive until the stream ends.
     _subscriptions: Vec<Subscription>,
+    /// Counts them for the client.
+    _count: Option<ClientSubscriptions>,
     task_states: SelectAll<TaskStates>,
 }
 
@@ -142,6 +150,8 @@ impl ListenSubscriptions {
     /// Opens as many of the requested subscriptions as possible; the rest is not granted.
     pub(crate) async fn open(server: &Server, exchange: &Exchange, filter: ListenFilter) -> Self {
         let (id, principal) = (exchange.id.clone(), exchange.ctx.principal());
+        let client = exchange.client.as_ref();
+        let record = client.map(|client| RequestRecord::begin_listening(client, &filter.resources));
         let mailbox = Mailbox::default();
         let resources = filter.resources.into_iter().take(server.limits.subscriptions);
         let lists = filter.resource_list.then_some(Interest::Listing).into_iter();
@@ -179,7 +189,12 @@ impl ListenSubscriptions {
                 Interest::Listing | Interest::Everything => told.resource_list = true,
             }
         }
-        Self { id, mailbox, granted: Some(told), _subscriptions: held, task_states }
+        let count = client.map(|client| client.hold_subscriptions(held.len()));
+        if let Some(record) = record {
+            record.finish_ok();
+        }
+        let granted = Some(told);
+        Self { id, mailbox, granted, _subscriptions: held, _count: count, task_states }
     }
 
     /// The next message. The first is the acknowledgement.

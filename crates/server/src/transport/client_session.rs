@@ -13,6 +13,7 @@ use protocol::{LogLevel, Outgoing, RequestId};
 use resource::{Error, Json, Result, UpstreamError};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::clients::ConnectedClient;
 use crate::watchers::Watcher;
 
 /// The most requests to one client that may wait for an answer.
@@ -24,6 +25,8 @@ pub(crate) struct ClientSession {
     pub(crate) number: u64,
     /// The name that it gives itself.
     pub(crate) name: Option<Arc<str>>,
+    /// The client in the registry, for as long as the session lasts.
+    pub(crate) client: Option<Arc<ConnectedClient>>,
     /// Its declared capabilities, a JSON object.
     pub(crate) capabilities: Json,
     /// The memory of the request that opened the session.
@@ -37,12 +40,17 @@ pub(crate) struct ClientSession {
 
 impl ClientSession {
     /// A client with this name and the capabilities `can`, which `memory` holds.
-    pub(crate) fn new(name: Option<Arc<str>>, can: Json, memory: Arc<MemoryHold>) -> Arc<Self> {
+    pub(crate) fn new(
+        (name, client): (Option<Arc<str>>, Option<Arc<ConnectedClient>>),
+        can: Json,
+        memory: Arc<MemoryHold>,
+    ) -> Arc<Self> {
         let (level, asked, waiting) = (Mutex::default(), AtomicU64::new(1), Mutex::default());
         let watcher = Mutex::default();
         Arc::new(Self {
             number: next_caller_number(),
             name,
+            client,
             capabilities: can,
             _memory: memory,
             level,

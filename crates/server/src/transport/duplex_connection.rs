@@ -18,10 +18,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::audit::AuditSink;
+use crate::clients::ClientTransport;
 use crate::exchange::Exchange;
 use crate::in_flight::{InFlightRequest, RequestOutput};
 use crate::lifecycle::stateless::{self, StatelessTerms};
-use crate::lifecycle::{DecodedRequest, HandshakeResult, IncomingRequest, handshake};
+use crate::lifecycle::{
+    DecodedRequest, HandshakeResult, IncomingRequest, RequestOrigin, handshake,
+};
 use crate::methods::subscriptions::{ListenSubscriptions, SessionSubscriptions};
 use crate::server::Server;
 use crate::transport::pipe_audit::PipeAudit;
@@ -36,8 +39,9 @@ const LISTEN_IN_BATCH: &str = "a listening request cannot be part of a batch";
 pub(crate) struct DuplexConnection {
     server: Arc<Server>,
     out: mpsc::Sender<Outgoing>,
-    /// Who sends the requests of this connection.
+    /// Who sends the requests of this connection, and over which transport.
     principal: Principal,
+    transport: ClientTransport,
     /// Receives a record of each request, if the transport does not record them itself.
     audit: Option<Arc<dyn AuditSink>>,
     /// What its requests and answers hold.
@@ -73,13 +77,23 @@ impl DuplexConnection {
     pub(crate) fn new(
         server: Arc<Server>,
         out: mpsc::Sender<Outgoing>,
-        principal: Principal,
+        (principal, transport): (Principal, ClientTransport),
         audit: Option<Arc<dyn AuditSink>>,
     ) -> Arc<Self> {
         let subscriber = Arc::new(SessionSubscriptions::new(&server, principal.clone()));
         let memory = server.memory_of(&principal).child(server.limits.memory / 8);
         let (closing, state) = (watch::Sender::new(false), Mutex::default());
-        Arc::new(Self { server, out, principal, audit, memory, subscriber, closing, state })
+        Arc::new(Self {
+            server,
+            out,
+            principal,
+            transport,
+            audit,
+            memory,
+            subscriber,
+            closing,
+            state,
+        })
     }
 
     /// Handles one message or batch. Returns once its requests have started, before their answers.
@@ -153,7 +167,9 @@ impl DuplexConnection {
         memory: &Arc<MemoryHold>,
     ) -> Result<DecodedRequest, Refusal> {
         let server = &*self.server;
-        let request = IncomingRequest::read(id.clone(), called, (&self.principal, memory))?;
+        let (principal, transport) = (&self.principal, self.transport);
+        let origin = RequestOrigin { principal, memory, transport };
+        let request = IncomingRequest::read(id.clone(), called, origin)?;
         if request.meta.names_revision() {
             let version = request.meta.protocol_version()?;
             let terms = StatelessTerms::read(server, &request.meta, &version)?;
@@ -162,7 +178,7 @@ impl DuplexConnection {
         let agreed = self.state.lock().handshake.clone();
         match agreed {
             Some(agreed) => {
-                let opened = handshake::decode_in_session(server, agreed.dialect, &request)?;
+                let opened = handshake::decode_in_session(server, &agreed, &request)?;
                 Ok(opened.in_session(server, &agreed.client_session, &self.subscriber))
             }
             None => {
@@ -178,7 +194,7 @@ impl DuplexConnection {
     /// Runs a request in a task of its own. All but `initialize` can be cancelled.
     fn spawn_request(self: &Arc<Self>, request: DecodedRequest, audit: Option<Arc<PipeAudit>>) {
         let id = request.exchange.id.clone();
-        let stoppable = request.handshake_result().is_none();
+        let stoppable = !request.is_initialize();
         if matches!(request.call, Call::Subscribe { .. }) {
             self.start_notifications();
         }

@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time;
 
 use crate::audit::AuditSink;
+use crate::clients::ClientTransport;
 use crate::server::Server;
 use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
 
@@ -36,8 +37,8 @@ pub async fn serve_audited(
 ) -> io::Result<()> {
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
     let mut writer = tokio::spawn(write_messages(messages, output));
-    let conversation =
-        DuplexConnection::new(Arc::clone(&server), out.clone(), Principal::local(), audit);
+    let sender = (Principal::local(), ClientTransport::Stdio);
+    let conversation = DuplexConnection::new(Arc::clone(&server), out.clone(), sender, audit);
     let listened = tokio::select! {
         listened = read_messages(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),

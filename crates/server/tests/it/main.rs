@@ -8,6 +8,7 @@
 
 mod audit;
 mod client_requests;
+mod clients;
 mod components;
 mod conversations;
 mod explorer;

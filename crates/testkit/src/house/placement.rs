@@ -178,7 +178,7 @@ pub const RULES: &[PlacementRule] = &[
                    machinery/{cache,work_pool}, \
                    providers/{config/watch,file_watch,fs/budget,upstream/{poll,starting,watch}}, \
                    search/{index,keeper,service}, embedding/remote, \
-                   transports, client/{reconnect,listen}, server/{rate_limit,watchers}, \
+                   transports, client/{reconnect,listen}, server/{baskets,clients,rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers and cli",
         words: &[
@@ -212,6 +212,8 @@ pub const RULES: &[PlacementRule] = &[
             "crates/catalog/src/layers/redacted",
             "crates/catalog/src/layers/cached",
             "crates/catalog/src/layers/unpacked",
+            "crates/server/src/baskets",
+            "crates/server/src/clients",
             "crates/server/src/rate_limit",
             "crates/server/src/watchers",
             "crates/server/src/tools/grep",
@@ -225,14 +227,15 @@ pub const RULES: &[PlacementRule] = &[
     },
     PlacementRule {
         sentence: "9: only cli, the providers (age of their stamps), the hub (last change), the search \
-                   (age of hits and of indexes), the signed requestState and access tokens (expiry) \
-                   read the date",
+                   (age of hits and of indexes), the signed requestState and access tokens (expiry), \
+                   and the client registry (when a client was last seen) read the date",
         words: &["SystemTime::now"],
         allowed_paths: &[
             "crates/providers/src/*/*",
             "crates/subscriptions/src/hub",
             "crates/search/src/index",
             "crates/search/src/service",
+            "crates/server/src/clients",
             "crates/server/src/request_state",
             "crates/server/src/transport/http/tokens",
             "crates/cli",

@@ -43,6 +43,10 @@ pub enum Method {
     GetSkill,
     /// `tasks/get`, `tasks/update` and `tasks/cancel` (SEP-2663)
     Task(TaskAction),
+    /// `dev.refdesk/baskets/save`
+    SaveBasket,
+    /// `dev.refdesk/baskets/remove`
+    RemoveBasket,
 }
 
 /// Whether the `Mcp-Name` header must repeat the name or URI in the parameters.
@@ -82,8 +86,40 @@ impl Method {
             "tasks/get" => Self::Task(TaskAction::Get),
             "tasks/update" => Self::Task(TaskAction::Update),
             "tasks/cancel" => Self::Task(TaskAction::Cancel),
+            "dev.refdesk/baskets/save" => Self::SaveBasket,
+            "dev.refdesk/baskets/remove" => Self::RemoveBasket,
             _ => return None,
         })
+    }
+
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Initialize => "initialize",
+            Self::Ping => "ping",
+            Self::Discover => "server/discover",
+            Self::SetLogLevel => "logging/setLevel",
+            Self::List => "resources/list",
+            Self::ReadDirectory => "resources/directory/read",
+            Self::ListTemplates => "resources/templates/list",
+            Self::Read => "resources/read",
+            Self::Metadata => "resources/metadata",
+            Self::Subscribe => "resources/subscribe",
+            Self::Unsubscribe => "resources/unsubscribe",
+            Self::Complete => "completion/complete",
+            Self::Listen => "subscriptions/listen",
+            Self::ListComponents(ComponentKind::Tool) => "tools/list",
+            Self::InvokeComponent(ComponentKind::Tool) => "tools/call",
+            Self::ListComponents(ComponentKind::Prompt) => "prompts/list",
+            Self::InvokeComponent(ComponentKind::Prompt) => "prompts/get",
+            Self::ListSkills => "skills/list",
+            Self::GetSkill => "skills/get",
+            Self::Task(TaskAction::Get) => "tasks/get",
+            Self::Task(TaskAction::Update) => "tasks/update",
+            Self::Task(TaskAction::Cancel) => "tasks/cancel",
+            Self::SaveBasket => "dev.refdesk/baskets/save",
+            Self::RemoveBasket => "dev.refdesk/baskets/remove",
+        }
     }
 
     /// True if we serve this method in `revision`.
@@ -104,7 +140,9 @@ impl Method {
             | Self::ListSkills
             | Self::GetSkill
             | Self::ListComponents(_)
-            | Self::InvokeComponent(_) => true,
+            | Self::InvokeComponent(_)
+            | Self::SaveBasket
+            | Self::RemoveBasket => true,
         }
     }
 
@@ -129,6 +167,11 @@ impl Method {
     /// True if the method is about skills.
     pub fn is_skill(self) -> bool {
         matches!(self, Self::ListSkills | Self::GetSkill)
+    }
+
+    /// True if the method is about baskets.
+    pub fn is_basket(self) -> bool {
+        matches!(self, Self::SaveBasket | Self::RemoveBasket)
     }
 
     /// True if the method is about a task.

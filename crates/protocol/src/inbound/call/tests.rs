@@ -90,3 +90,79 @@ fn a_uri_is_taken_at_the_bound_and_refused_one_past_it() {
     assert!(decode(Method::Metadata, &params(100)).is_ok());
     assert_eq!(decode(Method::Metadata, &params(101)).unwrap_err().code(), -32602);
 }
+
+#[test]
+fn each_method_has_one_name() {
+    let names = [
+        "initialize",
+        "ping",
+        "server/discover",
+        "logging/setLevel",
+        "resources/list",
+        "resources/directory/read",
+        "resources/templates/list",
+        "resources/read",
+        "resources/metadata",
+        "resources/subscribe",
+        "resources/unsubscribe",
+        "completion/complete",
+        "subscriptions/listen",
+        "tools/list",
+        "tools/call",
+        "prompts/list",
+        "prompts/get",
+        "skills/list",
+        "skills/get",
+        "tasks/get",
+        "tasks/update",
+        "tasks/cancel",
+        "dev.refdesk/baskets/save",
+        "dev.refdesk/baskets/remove",
+    ];
+    for name in names {
+        assert_eq!(Method::from_name(name).map(Method::as_str), Some(name));
+    }
+}
+
+#[test]
+fn what_is_no_text_in_client_info_counts_as_absent() {
+    let label = |info: &str| {
+        let params = format!(
+            r#"{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{info}}}"#
+        );
+        match decode(Method::Initialize, &params) {
+            Ok(Call::Initialize { client, .. }) => (client.name, client.version),
+            other => panic!("{other:?}"),
+        }
+    };
+    let text = |text: &str| Some(text.to_owned().into());
+    assert_eq!(label(r#"{"name":"h\u00e9","version":"1"}"#), (text("hé"), text("1")));
+    assert_eq!(label(r#"{"name":7,"version":"1"}"#), (None, text("1")));
+    assert_eq!(label(r#"{"name":"h","title":{}}"#), (text("h"), None));
+    for info in ["null", "[]", "\"h\"", "{}"] {
+        assert_eq!(label(info), (None, None), "{info}");
+    }
+}
+
+#[test]
+fn a_basket_has_a_name_and_uris_and_a_bad_one_is_named() {
+    let saved = decode(Method::SaveBasket, r#"{"name":"a","uris":["a:1","b:2"]}"#).unwrap();
+    let uris = vec![Uri::parse("a:1").unwrap(), Uri::parse("b:2").unwrap()];
+    assert_eq!(saved, Call::SaveBasket { name: "a".to_owned(), title: None, uris });
+    let long = format!(r#"{{"name":"a","uris":["a:1","a:{}"]}}"#, "b".repeat(99));
+    for (params, word) in [
+        (r#"{"name":"a","uris":["a:1","no uri"]}"#, "uris[1]"),
+        (&long, "uris[1]: longer than 100 bytes"),
+        (r#"{"name":"a"}"#, "uris"),
+        (r#"{"uris":[]}"#, "name"),
+        (r#"{"name":5,"uris":[]}"#, "params"),
+        (r#"{"name":"a","uris":"a:1"}"#, "params"),
+        (r#"{"name":"a","title":[],"uris":[]}"#, "params"),
+        ("[]", "params"),
+    ] {
+        let refusal = decode(Method::SaveBasket, params).unwrap_err();
+        assert_eq!(refusal.code(), -32602, "{params}");
+        assert!(refusal.message().contains(word), "{params}: {refusal:?}");
+    }
+    assert_eq!(decode(Method::RemoveBasket, "{}").unwrap_err().code(), -32602);
+}

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
+use crate::inbound::call::BASKETS_EXTENSION;
 use crate::inbound::request_meta::SEP2093_EXTENSION;
 use crate::outbound::peer::SKILLS_EXTENSION;
 use crate::outbound::task::TASKS_EXTENSION;
@@ -27,6 +28,8 @@ pub struct ServerFeatures {
     pub skills: bool,
     /// It relays tasks of upstream servers (SEP-2663).
     pub tasks: bool,
+    /// It keeps baskets.
+    pub baskets: bool,
 }
 
 /// The `capabilities` object, in the form that one revision defines.
@@ -73,13 +76,14 @@ struct SkillsCapability {
     directory_read: bool,
 }
 
-/// The settings of the extensions. Those of SEP-2093 go under `extensions` for new clients and under
-/// `experimental` for older ones.
+/// The settings of the extensions. Those of SEP-2093 and of baskets go under `extensions` for new
+/// clients and under `experimental` for older ones.
 #[derive(Clone, Copy)]
 struct ExtensionsCapability {
     collections: bool,
     skills: Option<SkillsCapability>,
     tasks: bool,
+    baskets: bool,
 }
 
 impl Serialize for ExtensionsCapability {
@@ -112,6 +116,9 @@ impl Serialize for ExtensionsCapability {
         if self.tasks {
             map.serialize_entry(TASKS_EXTENSION, &EmptyObject {})?;
         }
+        if self.baskets {
+            map.serialize_entry(BASKETS_EXTENSION, &EmptyObject {})?;
+        }
         map.end()
     }
 }
@@ -121,8 +128,9 @@ impl ServerCapabilities {
         let completes = abilities.completion && revision.declares_completions();
         let watches = abilities.subscriptions;
         let tasks = abilities.tasks && !revision.has_handshake();
+        let ServerFeatures { collections, baskets, .. } = abilities;
         let experimental =
-            ExtensionsCapability { collections: abilities.collections, skills: None, tasks: false };
+            ExtensionsCapability { collections, skills: None, tasks: false, baskets };
         let skills =
             abilities.skills.then_some(SkillsCapability { directory_read: abilities.collections });
         let extensions = ExtensionsCapability { skills, tasks, ..experimental };
@@ -132,8 +140,8 @@ impl ServerCapabilities {
             prompts: abilities.prompts.then_some(ComponentsCapability { list_changed: watches }),
             completions: completes.then_some(EmptyObject {}),
             logging: abilities.logging.then_some(EmptyObject {}),
-            extensions: (abilities.collections || abilities.skills || tasks).then_some(extensions),
-            experimental: abilities.collections.then_some(experimental),
+            extensions: (collections || abilities.skills || tasks || baskets).then_some(extensions),
+            experimental: (collections || baskets).then_some(experimental),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! nowhere else.
 
 pub mod capabilities;
+pub mod client_status;
 pub(crate) mod component;
 pub mod contents;
 pub mod embedded;

@@ -21,10 +21,13 @@ use super::requester::Requester;
 use super::sessions::HttpSession;
 use super::{HttpServer, accepts_sse, header_text, listen, too_many_sessions};
 use crate::audit::audited_calls;
+use crate::clients::ClientTransport;
 use crate::lifecycle::stateless::{self, StatelessTerms};
-use crate::lifecycle::{DecodedRequest, HandshakeResult, IncomingRequest, handshake};
+use crate::lifecycle::{DecodedRequest, IncomingRequest, RequestOrigin, handshake};
 
 const UNKNOWN_SESSION: &str = "the session is unknown or expired; open a new one with initialize";
+
+const HTTP: ClientTransport = ClientTransport::Http;
 
 const TOOL_CALL: Method = Method::InvokeComponent(ComponentKind::Tool);
 
@@ -101,7 +104,8 @@ pub(crate) async fn handle_post(
     let headers = PostHeaders::read(&head.headers);
     match message {
         Message::Request { id, method, params } => {
-            match IncomingRequest::read(id.clone(), (&method, params), (principal, &memory)) {
+            let origin = RequestOrigin { principal, memory: &memory, transport: HTTP };
+            match IncomingRequest::read(id.clone(), (&method, params), origin) {
                 Ok(mut request) => {
                     let field = |name: &str| header_text(headers.all, name).map(str::to_owned);
                     request.trace = request.trace.or_else(|| TraceContext::read(field));
@@ -244,10 +248,9 @@ fn enter_session(
     request: &IncomingRequest<'_>,
     has_place: bool,
 ) -> Result<(DecodedRequest, SessionBinding), Refusal> {
-    let HandshakeResult { dialect, client_session } =
-        session.handshake.as_ref().ok_or_else(Refusal::missing_version)?;
-    let decoded = handshake::decode_in_session(&http.server, *dialect, request)?;
-    let decoded = decoded.in_session(&http.server, client_session, &session.subscriber);
+    let agreed = session.handshake.as_ref().ok_or_else(Refusal::missing_version)?;
+    let decoded = handshake::decode_in_session(&http.server, agreed, request)?;
+    let decoded = decoded.in_session(&http.server, &agreed.client_session, &session.subscriber);
     let (handle, registration) = AbortHandle::new_pair();
     let in_flight = session.register_request(&request.id, handle, has_place)?;
     Ok((decoded, SessionBinding { session: Arc::clone(session), in_flight, registration }))
@@ -331,11 +334,9 @@ async fn handle_batch(
         match message {
             Ok(Message::Request { id, method, params }) => {
                 let has_place = entered.iter().any(Result::is_ok);
-                let request = IncomingRequest::read(
-                    id.clone(),
-                    (&method, params),
-                    (&session.principal, memory),
-                );
+                let principal = &session.principal;
+                let origin = RequestOrigin { principal, memory, transport: HTTP };
+                let request = IncomingRequest::read(id.clone(), (&method, params), origin);
                 let within =
                     request.and_then(|request| enter_session(http, session, &request, has_place));
                 entered.push(within.map_err(|refusal| refusal.encode(Some(&id))));

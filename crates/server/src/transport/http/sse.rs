@@ -16,6 +16,7 @@ use super::body::HttpBody;
 use super::replay::EventId;
 use super::requester::Requester;
 use super::{HttpServer, PATH, too_many_sessions, too_many_streams};
+use crate::clients::ClientTransport;
 use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
 use crate::transport::fair_share::{Eviction, Place};
 use crate::transport::wait_for_signal;
@@ -96,7 +97,8 @@ pub(crate) fn open_sse_session(http: &Arc<HttpServer>, client: &Requester) -> Re
     let Some(place) = http.streams.take(&owner) else { return too_many_streams() };
     let (out, messages) = mpsc::channel(OUTBOUND_QUEUE);
     // The audit records what the client posts.
-    let pipe = DuplexConnection::new(Arc::clone(&http.server), out, principal.clone(), None);
+    let sender = (principal.clone(), ClientTransport::Sse);
+    let pipe = DuplexConnection::new(Arc::clone(&http.server), out, sender, None);
     let opened = (None, Some(Arc::clone(&pipe)));
     let opener = (principal.clone(), &owner);
     let Some(id) = http.sessions.open_session(&http.server, opener, opened) else {
