@@ -33,6 +33,8 @@ pub enum TerminalCommand {
     Pack(PackArgs),
     /// Copy resources to disk
     Cp(CpArgs),
+    /// Pick resources in a full-screen view
+    Pick(PickArgs),
 }
 
 impl TerminalCommand {
@@ -50,12 +52,13 @@ impl TerminalCommand {
             Self::Watch(args) => &args.server,
             Self::Pack(args) => &args.server,
             Self::Cp(args) => &args.server,
+            Self::Pick(args) => &args.server,
         }
     }
 
     /// Whether it asks the server to search: a refdesk that is started for it needs its index.
     pub fn needs_index(&self) -> bool {
-        matches!(self, Self::Search(_) | Self::Pack(_))
+        matches!(self, Self::Search(_) | Self::Pack(_) | Self::Pick(_))
     }
 }
 
@@ -389,6 +392,30 @@ pub struct CpArgs {
     /// The most resources to copy
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
     pub limit: usize,
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    vim $(refdesk pick app/src)            the view is on the terminal, the URIs on the pipe\n  \
+    refdesk pick --pack | llm              the texts, within the budget\n  \
+    refdesk pick --save review             a basket of the server: basket://review\n\n\
+    Type to search, Tab to choose, Enter to end; ? shows all keys.\n\n\
+    Exit status: 0 picked, 1 failed, 2 wrong arguments, 3 no connection, 130 left without a result.")]
+pub struct PickArgs {
+    /// The collection to pick from: a URI, or a path such as app/src
+    #[arg(value_name = "URI", add = ArgValueCompleter::new(complete::uris))]
+    pub uri: Option<String>,
+    /// The tokens that the choice should fit in
+    #[arg(long, value_name = "TOKENS", default_value_t = 8_000)]
+    pub budget: u64,
+    /// Print the texts as Markdown, within the budget, instead of the URIs
+    #[arg(long)]
+    pub pack: bool,
+    /// Keep the choice as a basket of the server
+    #[arg(long, value_name = "NAME", conflicts_with = "pack")]
+    pub save: Option<String>,
     #[command(flatten)]
     pub server: ServerArgs,
 }

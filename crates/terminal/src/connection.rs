@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{AnsweredRequests, Client, Options, RemoteServer, RevisionChoice, ServerTarget};
+use client::{AnsweredRequests, ChildListing, Client, Options, RemoteServer, RevisionChoice, ServerTarget};
 use tokio::sync::OnceCell;
 
 use crate::args::ServerArgs;
@@ -71,6 +71,11 @@ impl ServerConnection {
     /// Whether the server is a refdesk, which has resources about itself.
     pub(crate) fn is_refdesk(&self) -> bool {
         self.peer.name.as_deref() == Some("refdesk")
+    }
+
+    /// Whether the server lists what is in a collection.
+    pub(crate) fn lists_collections(&self) -> bool {
+        self.peer.capabilities.child_listing != ChildListing::Unsupported
     }
 
     /// What to call a resource in output that editors read: a path of this machine, or the URI.
