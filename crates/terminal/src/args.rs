@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::complete;
+pub(crate) use crate::view_args::{PickArgs, TopArgs};
 
 /// A command that talks to a server.
 #[derive(Debug, Subcommand)]
@@ -35,6 +36,8 @@ pub enum TerminalCommand {
     Cp(CpArgs),
     /// Pick resources in a full-screen view
     Pick(PickArgs),
+    /// Watch a running refdesk: mounts, clients, requests, subscriptions
+    Top(TopArgs),
 }
 
 impl TerminalCommand {
@@ -53,6 +56,7 @@ impl TerminalCommand {
             Self::Pack(args) => &args.server,
             Self::Cp(args) => &args.server,
             Self::Pick(args) => &args.server,
+            Self::Top(args) => &args.server,
         }
     }
 
@@ -392,30 +396,6 @@ pub struct CpArgs {
     /// The most resources to copy
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
     pub limit: usize,
-    #[command(flatten)]
-    pub server: ServerArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    vim $(refdesk pick app/src)            the view is on the terminal, the URIs on the pipe\n  \
-    refdesk pick --pack | llm              the texts, within the budget\n  \
-    refdesk pick --save review             a basket of the server: basket://review\n\n\
-    Type to search, Tab to choose, Enter to end; ? shows all keys.\n\n\
-    Exit status: 0 picked, 1 failed, 2 wrong arguments, 3 no connection, 130 left without a result.")]
-pub struct PickArgs {
-    /// The collection to pick from: a URI, or a path such as app/src
-    #[arg(value_name = "URI", add = ArgValueCompleter::new(complete::uris))]
-    pub uri: Option<String>,
-    /// The tokens that the choice should fit in
-    #[arg(long, value_name = "TOKENS", default_value_t = 8_000)]
-    pub budget: u64,
-    /// Print the texts as Markdown, within the budget, instead of the URIs
-    #[arg(long)]
-    pub pack: bool,
-    /// Keep the choice as a basket of the server
-    #[arg(long, value_name = "NAME", conflicts_with = "pack")]
-    pub save: Option<String>,
     #[command(flatten)]
     pub server: ServerArgs,
 }

@@ -20,6 +20,8 @@ mod table;
 mod theme;
 mod tool_arguments;
 mod tools;
+mod top;
+mod view_args;
 mod walk;
 
 pub use args::TerminalCommand;

@@ -1,9 +1,6 @@
 //! Styles of the full-screen views: the 16 colours that every theme has, or none.
 
-use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
-
-use crate::output::columns;
 
 /// What the parts of a view look like.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +45,8 @@ impl ViewTheme {
 }
 
 /// The text of a screen, without the spaces at the ends of lines.
-pub(crate) fn shown(buffer: &Buffer) -> String {
+#[cfg(test)]
+pub(crate) fn shown(buffer: &ratatui::buffer::Buffer) -> String {
     let mut text = String::new();
     for y in buffer.area.top()..buffer.area.bottom() {
         let mut line = String::new();
@@ -56,7 +54,7 @@ pub(crate) fn shown(buffer: &Buffer) -> String {
         while let Some(cell) = buffer.cell((x, y)) {
             line.push_str(cell.symbol());
             // A wide letter hides the cell behind it.
-            x += columns(cell.symbol()).max(1) as u16;
+            x += crate::output::columns(cell.symbol()).max(1) as u16;
         }
         text.push_str(line.trim_end());
         text.push('\n');

@@ -38,5 +38,6 @@ pub(crate) async fn run(
         TerminalCommand::Pack(args) => pack::run(args, connection, output).await,
         TerminalCommand::Cp(args) => cp::run(args, connection, output).await,
         TerminalCommand::Pick(args) => crate::pick::run(args, connection, output).await,
+        TerminalCommand::Top(args) => crate::top::run(args, connection, output).await,
     }
 }

@@ -39,13 +39,32 @@ pub(crate) enum TreeSource {
 pub(crate) enum PickEvent {
     Input(Event),
     Mounts(Result<Vec<PickMount>, String>),
-    Page { node: NodeId, rows: Vec<PickRow>, next: Option<String> },
-    PageFailed { node: NodeId, words: String },
+    Page {
+        node: NodeId,
+        rows: Vec<PickRow>,
+        next: Option<String>,
+    },
+    PageFailed {
+        node: NodeId,
+        words: String,
+    },
     /// A timer that a request started has ended.
-    Timer { timer: PickTimer, serial: u64 },
-    Hits { serial: u64, hits: Result<Vec<FoundPassage>, String> },
-    Preview { key: PreviewKey, preview: PickPreview },
-    Measured { node: NodeId, tokens: PickTokens },
+    Timer {
+        timer: PickTimer,
+        serial: u64,
+    },
+    Hits {
+        serial: u64,
+        hits: Result<Vec<FoundPassage>, String>,
+    },
+    Preview {
+        key: PreviewKey,
+        preview: PickPreview,
+    },
+    Measured {
+        node: NodeId,
+        tokens: PickTokens,
+    },
     /// Nothing else waits: match some more names.
     Step,
 }
@@ -63,11 +82,29 @@ pub(crate) enum PickTimer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PickRequest {
     Mounts,
-    Page { node: NodeId, uri: Option<Arc<str>>, cursor: Option<String> },
-    Timer { timer: PickTimer, serial: u64 },
-    Search { serial: u64, query: String },
-    Preview { key: PreviewKey, uri: Arc<str>, format: Option<&'static str> },
-    Measure { node: NodeId, uri: Arc<str>, format: Option<&'static str> },
+    Page {
+        node: NodeId,
+        uri: Option<Arc<str>>,
+        cursor: Option<String>,
+    },
+    Timer {
+        timer: PickTimer,
+        serial: u64,
+    },
+    Search {
+        serial: u64,
+        query: String,
+    },
+    Preview {
+        key: PreviewKey,
+        uri: Arc<str>,
+        format: Option<&'static str>,
+    },
+    Measure {
+        node: NodeId,
+        uri: Arc<str>,
+        format: Option<&'static str>,
+    },
     /// Draw everything again.
     Redraw,
 }

@@ -2,9 +2,9 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use crate::pick::events::{PickOutcome, PickPanel, PickRequest};
 use crate::pick::filter::FilterField;
 use crate::pick::matching::MAX_QUERY;
-use crate::pick::events::{PickOutcome, PickPanel, PickRequest};
 use crate::pick::node::PickLine;
 use crate::pick::state::PickState;
 

@@ -55,7 +55,8 @@ pub(super) fn draw_list(state: &PickState, theme: ViewTheme, area: Rect, buffer:
         }
     }
     if state.lines.is_empty() {
-        let words = if state.has_work() || state.tree.loading > 0 { "…" } else { "nothing found" };
+        let words =
+            if state.has_work() || state.tree.loading > 0 { "…" } else { "nothing found" };
         buffer.set_stringn(area.x + 2, area.y, words, usize::from(area.width), theme.dim());
     }
 }

@@ -21,6 +21,8 @@ mod view;
 
 use std::sync::Arc;
 
+pub(crate) use view::{draw_keys, grouped};
+
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 

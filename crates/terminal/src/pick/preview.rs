@@ -30,7 +30,11 @@ pub(crate) struct PreviewKey {
 pub(crate) enum PickPreview {
     Loading,
     /// Text in which control characters are visible, whether it is all, and the tokens of all.
-    Text { text: Arc<str>, is_whole: bool, tokens: PickTokens },
+    Text {
+        text: Arc<str>,
+        is_whole: bool,
+        tokens: PickTokens,
+    },
     /// Words in the place of content: why there is none.
     Words(String),
 }

@@ -57,9 +57,7 @@ pub(super) async fn perform(connection: &ServerConnection, request: PickRequest)
             PickEvent::Hits { serial, hits }
         }
         PickRequest::Preview { key, uri, format } => preview(connection, key, &uri, format).await,
-        PickRequest::Measure { node, uri, format } => {
-            measure(connection, node, &uri, format).await
-        }
+        PickRequest::Measure { node, uri, format } => measure(connection, node, &uri, format).await,
         PickRequest::Redraw => PickEvent::Step,
     }
 }

@@ -58,10 +58,14 @@ pub(super) async fn give(
     if args.pack {
         return pack(args, connection, output, uris).await;
     }
+    let places = uris.iter().map(|uri| match args.path {
+        true => connection.place(uri),
+        false => uri.to_string(),
+    });
     if args.server.json {
-        return output.json(&uris.iter().map(|uri| Value::from(&**uri)).collect());
+        return output.json(&places.map(Value::from).collect());
     }
-    uris.iter().try_for_each(|uri| output.line(&one_line(uri)))
+    places.into_iter().try_for_each(|place| output.line(&one_line(&place)))
 }
 
 async fn save(

@@ -337,9 +337,8 @@ impl PickState {
             None => self.tree.lines(|node| self.filter.matches(&self.tree, node)),
             Some(names) => {
                 let mut lines: Vec<PickLine> = names.matches().map(PickLine::Node).collect();
-                let shows = |hit: &PickHit| {
-                    self.filter.matches(&self.tree, self.tree.get(hit.node))
-                };
+                let shows =
+                    |hit: &PickHit| self.filter.matches(&self.tree, self.tree.get(hit.node));
                 let hits = self.hits.iter().enumerate().filter(|(_, hit)| shows(hit));
                 let hits: Vec<PickLine> = hits.map(|(at, _)| PickLine::Hit(at)).collect();
                 if !hits.is_empty() {

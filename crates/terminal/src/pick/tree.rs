@@ -153,7 +153,8 @@ impl PickTree {
             Some(id) => {
                 let (mount, first) = (self.get(parent).mount, id);
                 let node = PickNode { first, ..self.node(row, parent) };
-                *self.get_mut(id) = PickNode { mount: if parent == ROOT { id } else { mount }, ..node };
+                *self.get_mut(id) =
+                    PickNode { mount: if parent == ROOT { id } else { mount }, ..node };
                 id
             }
             None if self.is_full() || is_there => return None,
@@ -209,7 +210,13 @@ impl PickTree {
                 Some(root) if root.ends_with('/') => {
                     let uri = root.clone();
                     let name = name.clone();
-                    let row = PickRow { uri, name, is_collection: true, is_folder: true, ..PickRow::default() };
+                    let row = PickRow {
+                        uri,
+                        name,
+                        is_collection: true,
+                        is_folder: true,
+                        ..PickRow::default()
+                    };
                     self.add(ROOT, row);
                     listed.push(root.clone());
                 }

@@ -37,12 +37,8 @@ pub(crate) fn draw_picker(state: &PickState, theme: ViewTheme, frame: &mut Frame
         frame.render_widget("too small", area);
         return;
     }
-    let rows = [
-        Constraint::Length(1),
-        Constraint::Min(1),
-        Constraint::Length(1),
-        Constraint::Length(1),
-    ];
+    let rows =
+        [Constraint::Length(1), Constraint::Min(1), Constraint::Length(1), Constraint::Length(1)];
     let [query, middle, status, footer] = Layout::vertical(rows).areas(area);
     let buffer = frame.buffer_mut();
     draw_query(state, theme, query, buffer);

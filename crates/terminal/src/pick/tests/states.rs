@@ -239,11 +239,8 @@ fn cursors_that_go_in_a_circle_and_collections_in_themselves_end() {
     assert_eq!(person.list()[0], "a://h/x");
     person.press_control('u');
     let node = person.state.tree.find("a://h/other").unwrap();
-    let page = || PickEvent::Page {
-        node,
-        rows: vec![file("a://h/same")],
-        next: Some("again".to_owned()),
-    };
+    let page =
+        || PickEvent::Page { node, rows: vec![file("a://h/same")], next: Some("again".to_owned()) };
     person.state.update(page());
     person.state.update(page());
     let load = format!("{:?}", person.state.tree.get(node).load);
