@@ -64,6 +64,8 @@ pub struct RemoteCapabilities {
     pub has_skills: bool,
     /// It serves `resources/metadata` (SEP-2093).
     pub has_metadata: bool,
+    /// It keeps baskets, which a client saves (`dev.refdesk/baskets`).
+    pub has_baskets: bool,
     /// How it lists the children of a resource.
     pub child_listing: ChildListing,
     /// It declared something.
@@ -116,6 +118,7 @@ impl From<&Peer> for RemoteCapabilities {
             has_tasks: peer.has_tasks(),
             has_skills: peer.has_skills(),
             has_metadata: peer.has_metadata(),
+            has_baskets: peer.has_baskets(),
             child_listing: match (peer.has_scoped_list(), peer.has_directories()) {
                 (true, _) => ChildListing::ScopedList,
                 (false, true) => ChildListing::DirectoryRead,

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCompleter;
 
 use crate::complete;
+pub(crate) use crate::view_args::{PickArgs, TopArgs};
 
 /// A command that talks to a server.
 #[derive(Debug, Subcommand)]
@@ -33,6 +34,10 @@ pub enum TerminalCommand {
     Pack(PackArgs),
     /// Copy resources to disk
     Cp(CpArgs),
+    /// Pick resources in a full-screen view
+    Pick(PickArgs),
+    /// Watch a running refdesk: mounts, clients, requests, subscriptions
+    Top(TopArgs),
 }
 
 impl TerminalCommand {
@@ -50,12 +55,14 @@ impl TerminalCommand {
             Self::Watch(args) => &args.server,
             Self::Pack(args) => &args.server,
             Self::Cp(args) => &args.server,
+            Self::Pick(args) => &args.server,
+            Self::Top(args) => &args.server,
         }
     }
 
     /// Whether it asks the server to search: a refdesk that is started for it needs its index.
     pub fn needs_index(&self) -> bool {
-        matches!(self, Self::Search(_) | Self::Pack(_))
+        matches!(self, Self::Search(_) | Self::Pack(_) | Self::Pick(_))
     }
 }
 

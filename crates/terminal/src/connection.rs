@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use client::{AnsweredRequests, Client, Options, RemoteServer, RevisionChoice, ServerTarget};
+use client::{
+    AnsweredRequests, ChildListing, Client, Options, RemoteServer, RevisionChoice, ServerTarget,
+};
 use tokio::sync::OnceCell;
 
 use crate::args::ServerArgs;
@@ -36,6 +38,8 @@ pub(crate) struct ServerConnection {
     pub(crate) peer: Arc<RemoteServer>,
     pub(crate) folders: Vec<LocalFolder>,
     pub(crate) tools: OnceCell<Vec<ToolDescription>>,
+    /// Whether the server was started for this command, because none runs.
+    pub(crate) is_started_here: bool,
     here: Option<PathBuf>,
 }
 
@@ -47,6 +51,7 @@ impl ServerConnection {
     ) -> Result<Self, CommandError> {
         let ResolvedServer { mut target, folders, supervisor } =
             resolver.resolve(args.server.as_deref()).await?;
+        let is_started_here = args.server.is_none() && matches!(target, ServerTarget::Child { .. });
         add_headers(&mut target, &args.header)?;
         let usual = Options::default();
         let options = Options {
@@ -62,7 +67,7 @@ impl ServerConnection {
         let client = Client::new(target, options);
         let peer = client.peer().await?;
         let here = std::env::current_dir().ok();
-        Ok(Self { client, peer, folders, tools: OnceCell::new(), here })
+        Ok(Self { client, peer, folders, tools: OnceCell::new(), is_started_here, here })
     }
 
     pub(crate) async fn close(&self) {
@@ -72,6 +77,11 @@ impl ServerConnection {
     /// Whether the server is a refdesk, which has resources about itself.
     pub(crate) fn is_refdesk(&self) -> bool {
         self.peer.name.as_deref() == Some("refdesk")
+    }
+
+    /// Whether the server lists what is in a collection.
+    pub(crate) fn lists_collections(&self) -> bool {
+        self.peer.capabilities.child_listing != ChildListing::Unsupported
     }
 
     /// What to call a resource in output that editors read: a path of this machine, or the URI.

@@ -17,6 +17,9 @@ use crate::revision::Revision;
 /// The official extension for skills, which also lists directories.
 pub(crate) const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
 
+/// refdesk's extension for baskets: collections of resources that a client saves.
+const BASKETS_EXTENSION: &str = "dev.refdesk/baskets";
+
 /// An upstream server, as it describes itself.
 #[derive(Debug, Clone)]
 pub struct Peer {
@@ -166,6 +169,12 @@ impl Peer {
     /// True if it serves `resources/metadata`.
     pub fn has_metadata(&self) -> bool {
         self.extension_enables(SEP2093_EXTENSION, "metadata")
+    }
+
+    /// True if it keeps baskets.
+    pub fn has_baskets(&self) -> bool {
+        let places = ["extensions", "experimental"];
+        places.iter().any(|place| self.capability(&[place, BASKETS_EXTENSION]).is_some())
     }
 
     /// True if `resources/list` accepts a parent URI.

@@ -13,6 +13,7 @@ mod stat;
 mod watch;
 
 pub(crate) use get::find as find_template;
+pub(crate) use pack::print_part;
 
 use crate::args::TerminalCommand;
 use crate::connection::ServerConnection;
@@ -36,5 +37,7 @@ pub(crate) async fn run(
         TerminalCommand::Watch(args) => watch::run(args, connection, output).await,
         TerminalCommand::Pack(args) => pack::run(args, connection, output).await,
         TerminalCommand::Cp(args) => cp::run(args, connection, output).await,
+        TerminalCommand::Pick(args) => crate::pick::run(args, connection, output).await,
+        TerminalCommand::Top(args) => crate::top::run(args, connection, output).await,
     }
 }

@@ -45,7 +45,7 @@ pub(super) async fn run(
 }
 
 /// A resource as a section of Markdown, in a fence that its text cannot close.
-fn print_part(output: &mut Output, part: &Value) -> Result<(), CommandError> {
+pub(crate) fn print_part(output: &mut Output, part: &Value) -> Result<(), CommandError> {
     let uri = one_line(part["uri"].as_str().unwrap_or_default());
     let text = part["text"].as_str().unwrap_or_default();
     let fence = "`".repeat(longest_run(text).max(2) + 1);
