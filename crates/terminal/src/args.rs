@@ -125,7 +125,7 @@ pub struct FilterArgs {
 
 /// The order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SortOrder {
+pub enum RowOrder {
     /// By name
     Name,
     /// The largest first
@@ -159,7 +159,7 @@ pub struct LsArgs {
     pub all: bool,
     /// How to sort [default: as the server lists]
     #[arg(long, value_name = "ORDER")]
-    pub sort: Option<SortOrder>,
+    pub sort: Option<RowOrder>,
     /// The most resources to show
     #[arg(long, value_name = "NUMBER", default_value_t = 10_000)]
     pub limit: usize,

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use resource::{Resource, Role};
 
-use crate::args::{FilterArgs, SortOrder};
+use crate::args::{FilterArgs, RowOrder};
 use crate::error::CommandError;
 use crate::listing::Row;
 
@@ -133,18 +133,18 @@ fn parse_since(when: &str) -> Result<SystemTime, CommandError> {
 }
 
 /// Sorts rows; those without the value come last, in the order that they have.
-pub(crate) fn sort_rows(rows: &mut [Row], order: SortOrder) {
+pub(crate) fn sort_rows(rows: &mut [Row], order: RowOrder) {
     let modified = |row: &Row| {
         let modified = row.resource.annotations.modified;
         modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok())
     };
     match order {
-        SortOrder::Name => rows.sort_by_cached_key(|row| row.resource.name.to_lowercase()),
-        SortOrder::Size => rows.sort_by_key(|row| std::cmp::Reverse(row.resource.size)),
-        SortOrder::Age => {
+        RowOrder::Name => rows.sort_by_cached_key(|row| row.resource.name.to_lowercase()),
+        RowOrder::Size => rows.sort_by_key(|row| std::cmp::Reverse(row.resource.size)),
+        RowOrder::Age => {
             rows.sort_by_key(|row| std::cmp::Reverse(modified(row).unwrap_or(Duration::ZERO)))
         }
-        SortOrder::Priority => rows.sort_by(|one, other| {
+        RowOrder::Priority => rows.sort_by(|one, other| {
             let priority = |row: &Row| row.resource.annotations.priority.unwrap_or(-1.0);
             priority(other).total_cmp(&priority(one))
         }),

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use async_trait::async_trait;
+use protocol::outbound::request::methods;
 use resource::{Caller, Error, ErrorKind, Json, Result};
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
@@ -47,7 +48,7 @@ impl Caller for TerminalCaller {
     }
 
     async fn send_request(&self, method: &str, params: &Json) -> Result<Json> {
-        if method != "elicitation/create" {
+        if method != methods::ELICIT {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 format!("this client does not answer {method}"),

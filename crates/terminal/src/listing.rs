@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use client::{ListScope, Request};
 use protocol::outbound::decode::resource_page;
+use protocol::outbound::request::methods;
 use resource::{Resource, Uri};
 use serde_json::{Value, json};
 
@@ -56,9 +57,9 @@ impl ServerConnection {
             })?,
         };
         let (method, uri) = match &scope {
-            ListScope::All => ("resources/list", None),
-            ListScope::Children(uri) => ("resources/list", Some(uri)),
-            ListScope::Directory(uri) => ("resources/directory/read", Some(uri)),
+            ListScope::All => (methods::LIST_RESOURCES, None),
+            ListScope::Children(uri) => (methods::LIST_RESOURCES, Some(uri)),
+            ListScope::Directory(uri) => (methods::READ_DIRECTORY, Some(uri)),
         };
         let mut params = json!({});
         if let Some(uri) = uri {

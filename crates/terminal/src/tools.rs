@@ -48,9 +48,9 @@ impl UriRewrite for SameUris {
 }
 
 /// Shows the progress of a call on standard error.
-struct ProgressLine;
+struct CallProgress;
 
-impl ProgressSink for ProgressLine {
+impl ProgressSink for CallProgress {
     fn report(&self, step: ProgressStep) {
         let total = step.total.map_or_else(String::new, |total| format!(" of {total}"));
         let words =
@@ -111,7 +111,7 @@ impl ServerConnection {
     ) -> Result<Value, CommandError> {
         let ctx = Context::new(Principal::local()).with_caller(Arc::new(TerminalCaller::new()));
         let ctx = match TerminalCaller::is_person_there() {
-            true => ctx.with_progress(Arc::new(ProgressLine)),
+            true => ctx.with_progress(Arc::new(CallProgress)),
             false => ctx,
         };
         self.call(name, arguments, &ctx).await

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use catalog::Address;
+
 use super::{MountKind, Settings};
 
 impl Settings {
@@ -14,7 +16,8 @@ impl Settings {
                 _ => return None,
             };
             let path = std::path::absolute(self.resolve_path(path)).ok()?;
-            Some((format!("file:///{name}/"), path.canonicalize().unwrap_or(path)))
+            let uri = Address::Path { scheme: "file", name: name.clone() }.root()?;
+            Some((uri, path.canonicalize().unwrap_or(path)))
         };
         self.mounts.iter().filter_map(folder).collect()
     }

@@ -25,7 +25,7 @@ use crate::outbound::task::TASKS_EXTENSION;
 
 /// Methods of input requests, each with the client capability that allows it.
 const INPUT_KINDS: [(&str, &str); 3] = [
-    ("elicitation/create", "elicitation"),
+    (methods::ELICIT, "elicitation"),
     ("sampling/createMessage", "sampling"),
     (methods::LIST_ROOTS, "roots"),
 ];

@@ -62,6 +62,8 @@ pub mod methods {
     pub const LOG_MESSAGE: &str = "notifications/message";
     /// The server asks for the client's roots.
     pub const LIST_ROOTS: &str = "roots/list";
+    /// The server asks the person at the client.
+    pub const ELICIT: &str = "elicitation/create";
     /// Checks that the other side responds, through 2025-11-25.
     pub const PING: &str = "ping";
     /// The server reports that a resource changed.

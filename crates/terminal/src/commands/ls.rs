@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use protocol::outbound::request::methods;
 use resource::{Role, Uri};
 use serde_json::{Value, json};
 
@@ -144,7 +145,7 @@ fn index_words(index: &Value) -> String {
 impl ServerConnection {
     /// The status of each mount of a refdesk.
     pub(crate) async fn mounts(&self) -> Result<Vec<Value>, CommandError> {
-        let answer = self.ask("resources/read", &json!({ "uri": MOUNTS })).await?;
+        let answer = self.ask(methods::READ_RESOURCE, &json!({ "uri": MOUNTS })).await?;
         let contents = answer["contents"].as_array().cloned().unwrap_or_default();
         let texts = contents.iter().filter(|part| part["uri"] != MOUNTS);
         let texts = texts.filter_map(|part| part["text"].as_str());

@@ -1,5 +1,6 @@
 //! `refdesk stat`: what is known of a resource, and where that comes from.
 
+use protocol::outbound::request::methods;
 use resource::Uri;
 use serde_json::{Map, Value, json};
 
@@ -69,12 +70,12 @@ async fn describe(
     let params = json!({ "uri": uri.as_str() });
     if connection.peer.capabilities.has_metadata {
         let about = |error: client::Error| CommandError::about(uri.as_str(), error);
-        let request = crate::listing::request("resources/metadata", &params)?;
+        let request = crate::listing::request(methods::RESOURCE_METADATA, &params)?;
         let answer = connection.client.send_request(&request).await.map_err(about)?;
         let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
         return Ok(StatDescription {
             resource: answer["resource"].clone(),
-            source: "resources/metadata",
+            source: methods::RESOURCE_METADATA,
         });
     }
     let (mut found, mut seen) = (None, 0);
@@ -86,7 +87,7 @@ async fn describe(
         })
         .await?;
     if let Some(row) = found {
-        return Ok(StatDescription { resource: row.json, source: "resources/list" });
+        return Ok(StatDescription { resource: row.json, source: methods::LIST_RESOURCES });
     }
     let (mut size, mut mime) = (0, None);
     connection

@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use protocol::outbound::request::methods;
 use serde_json::{Value, json};
 
 use crate::connection::ServerConnection;
@@ -73,7 +74,7 @@ async fn read_json(
     connection: &ServerConnection,
     uri: &str,
 ) -> Result<Option<Value>, CommandError> {
-    match connection.ask("resources/read", &json!({ "uri": uri })).await {
+    match connection.ask(methods::READ_RESOURCE, &json!({ "uri": uri })).await {
         Ok(answer) => {
             let text = answer["contents"][0]["text"].as_str().unwrap_or_default();
             Ok(serde_json::from_str(text).ok())

@@ -59,12 +59,12 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "3: only protocol, client and cli serialize what a peer sees",
+        sentence: "3: only protocol, client, terminal and cli serialize what a peer sees",
         words: &["Serialize", "base64_simd", "humantime::format*"],
-        allowed_paths: &["crates/protocol", "crates/client", "crates/cli"],
+        allowed_paths: &["crates/protocol", "crates/client", "crates/cli", "crates/terminal"],
     },
     PlacementRule {
-        sentence: "3: only protocol, client (raw pass-through), cli, doctor (the wire of others), \
+        sentence: "3: only protocol, client (raw pass-through), terminal, cli, doctor (the wire of others), \
                    convert (JSON documents) and embedding (files of models, its own wire format) \
                    know JSON",
         words: &["serde_json", "json!"],
@@ -72,6 +72,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/protocol",
             "crates/client",
             "crates/cli",
+            "crates/terminal",
             "crates/doctor",
             "crates/convert",
             "crates/embedding/src/model",
@@ -80,7 +81,7 @@ pub const RULES: &[PlacementRule] = &[
     },
     PlacementRule {
         sentence: "4: only providers, transports, the index, embedding/{model,store}, testkit/fuzz \
-                   (its own memory) and cli open files, sockets and processes",
+                   (its own memory), terminal and cli open files, sockets and processes",
         words: &[
             "std::fs",
             "tokio::fs",
@@ -104,6 +105,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/embedding/src/store",
             "crates/testkit/src/fuzz",
             "crates/cli",
+            "crates/terminal",
         ],
     },
     PlacementRule {
@@ -180,7 +182,7 @@ pub const RULES: &[PlacementRule] = &[
                    search/{index,keeper,service}, embedding/remote, \
                    transports, client/{reconnect,listen}, server/{baskets,clients,rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
-                   layers and cli",
+                   layers, terminal and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -223,10 +225,11 @@ pub const RULES: &[PlacementRule] = &[
             "crates/client/src/reconnect",
             "crates/client/src/listen",
             "crates/cli",
+            "crates/terminal",
         ],
     },
     PlacementRule {
-        sentence: "9: only cli, the providers (age of their stamps), the hub (last change), the search \
+        sentence: "9: only cli, terminal, the providers (age of their stamps), the hub (last change), the search \
                    (age of hits and of indexes), the signed requestState and access tokens (expiry), \
                    and the client registry (when a client was last seen) read the date",
         words: &["SystemTime::now"],
@@ -239,10 +242,11 @@ pub const RULES: &[PlacementRule] = &[
             "crates/server/src/request_state",
             "crates/server/src/transport/http/tokens",
             "crates/cli",
+            "crates/terminal",
         ],
     },
     PlacementRule {
-        sentence: "10: only cli and testkit/fuzz read the environment, only cli prints and exits",
+        sentence: "10: only cli, terminal and testkit/fuzz read the environment, only cli and terminal print",
         words: &[
             "std::env",
             "env::var*",
@@ -253,12 +257,18 @@ pub const RULES: &[PlacementRule] = &[
             "eprintln!",
             "process::exit",
         ],
-        allowed_paths: &["crates/cli", "crates/testkit/src/fuzz"],
+        allowed_paths: &["crates/cli", "crates/terminal", "crates/testkit/src/fuzz"],
     },
     PlacementRule {
-        sentence: "11: only client, server and cli name protocol",
+        sentence: "11: only client, server, terminal and cli name protocol",
         words: &["protocol::"],
-        allowed_paths: &["crates/protocol", "crates/client", "crates/server", "crates/cli"],
+        allowed_paths: &[
+            "crates/protocol",
+            "crates/client",
+            "crates/server",
+            "crates/cli",
+            "crates/terminal",
+        ],
     },
 ];
 

@@ -13,17 +13,17 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
 type Input = Box<dyn AsyncRead + Unpin>;
-type Output = Box<dyn AsyncWrite + Unpin + Send>;
+type OutputPipe = Box<dyn AsyncWrite + Unpin + Send>;
 
 /// Opens standard input and output, non-blocking where possible.
-pub(super) fn open_stdio() -> io::Result<(Input, Output)> {
+pub(super) fn open_stdio() -> io::Result<(Input, OutputPipe)> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
     let input: Input = match file_type(stdin.as_fd())? {
         FileType::Fifo => Box::new(pipe::Receiver::from_owned_fd(duplicate(stdin.as_fd())?)?),
         FileType::Socket => Box::new(socket(stdin.as_fd())?),
         _ => Box::new(tokio::io::stdin()),
     };
-    let output: Output = match file_type(stdout.as_fd())? {
+    let output: OutputPipe = match file_type(stdout.as_fd())? {
         FileType::Fifo => Box::new(pipe::Sender::from_owned_fd(duplicate(stdout.as_fd())?)?),
         FileType::Socket => Box::new(socket(stdout.as_fd())?),
         _ => Box::new(tokio::io::stdout()),
