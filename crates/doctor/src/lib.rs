@@ -21,4 +21,4 @@ pub use render::{
 pub use report::{DoctorCheck, DoctorFinding, DoctorOutcome, DoctorReport, ExaminedRevision};
 pub use revision::DoctorRevision;
 pub use rules::{DoctorRule, DoctorSeverity, RuleClause, all_rules, find_rule};
-pub use target::{DoctorOptions, DoctorPipes, DoctorTarget, PipeOpener};
+pub use target::{DoctorOptions, DoctorPipeOpener, DoctorPipes, DoctorTarget};

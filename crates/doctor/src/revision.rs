@@ -53,6 +53,16 @@ impl DoctorRevision {
         self >= Self::Y2025M06
     }
 
+    /// Whether GET at the endpoint opens a stream for messages of the server.
+    pub(crate) fn has_get_stream(self) -> bool {
+        (Self::Y2025M03..=Self::Y2025M11).contains(&self)
+    }
+
+    /// The code of the error for a resource that does not exist.
+    pub(crate) fn not_found_code(self) -> i64 {
+        if self.has_handshake() { -32002 } else { -32602 }
+    }
+
     /// Whether annotations may have `lastModified`.
     pub(crate) fn has_last_modified(self) -> bool {
         self >= Self::Y2025M06

@@ -31,7 +31,7 @@ pub enum DoctorTarget {
         headers: Vec<(String, String)>,
     },
     /// Pipes that the caller opens, one pair for each connection.
-    Pipes(Arc<dyn PipeOpener>),
+    Pipes(Arc<dyn DoctorPipeOpener>),
 }
 
 impl fmt::Debug for DoctorTarget {
@@ -63,7 +63,7 @@ impl DoctorTarget {
 }
 
 /// Opens connections to a server in this process.
-pub trait PipeOpener: Send + Sync {
+pub trait DoctorPipeOpener: Send + Sync {
     /// Opens one connection.
     fn open(&self) -> DoctorPipes;
 }

@@ -49,10 +49,8 @@ impl Visit<'_> {
     async fn check_origin(&mut self) {
         let probe = self.harmless().header("origin", Some(FOREIGN_ORIGIN));
         if let Some(http) = self.look(&probe).await {
-            let is_refused = match self.revision.has_origin_status() {
-                true => http.status == 403,
-                false => http.is_client_error(),
-            };
+            let is_exact = self.revision.has_origin_status();
+            let is_refused = http.status == 403 || (!is_exact && http.is_client_error());
             self.log.judge("http-origin", is_refused, || {
                 format!("Origin {FOREIGN_ORIGIN} got HTTP status {}", http.status)
             });
@@ -82,7 +80,7 @@ impl Visit<'_> {
 
     async fn check_get(&mut self) {
         // The GET of 2024-11-05 belongs to another transport.
-        if self.revision < DoctorRevision::Y2025M03 {
+        if !self.revision.has_get_stream() {
             return;
         }
         if let Some(http) = self.look_bare(Method::GET).await {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::stateless::FUTURE_VERSION;
 use super::{MISSING_URI, Visit};
-use crate::transport::{HttpFacts, Probe, Reply};
+use crate::transport::{HttpFacts, Probe, ProbeReply};
 
 impl Visit<'_> {
     pub(super) async fn check_http_stateless(&mut self) {
@@ -52,7 +52,7 @@ impl Visit<'_> {
         self.judge_mismatch("http-version-header-missing", "no version header", &reply);
     }
 
-    fn judge_mismatch(&mut self, rule: &'static str, what: &str, reply: &Reply) {
+    fn judge_mismatch(&mut self, rule: &'static str, what: &str, reply: &ProbeReply) {
         if !reply.is_nothing() {
             let is_refused = reply.code() == Some(-32020) && reply.status() == Some(400);
             self.log.judge(rule, is_refused, || format!("{what} got {}", reply.describe()));

@@ -8,7 +8,7 @@ use crate::plain_text::{plain, plain_json};
 use crate::recorder::Recorder;
 use crate::revision::DoctorRevision;
 use crate::target::{DoctorOptions, DoctorTarget};
-use crate::transport::{Conversation, HttpFacts, Probe, Reply, Wire, client_info};
+use crate::transport::{Conversation, HttpFacts, Probe, ProbeReply, Wire, client_info};
 
 /// How long an old server may be silent about a method that it does not know.
 const DISCOVER_WAIT: Duration = Duration::from_secs(5);
@@ -110,7 +110,7 @@ async fn open_handshake(
     Ok(OpenedServer { capabilities, versions: Vec::new() })
 }
 
-async fn initialize(talk: &mut Conversation, version: &str) -> Reply {
+async fn initialize(talk: &mut Conversation, version: &str) -> ProbeReply {
     let params = json!({
         "protocolVersion": version,
         "capabilities": {},
@@ -129,7 +129,7 @@ pub(super) fn judge_notification(log: &mut Recorder, answered: Option<&HttpFacts
 }
 
 /// Why a server refuses to begin; a refusal for want of a token says what to do.
-fn refusal(reply: &Reply, log: &mut Recorder) -> String {
+fn refusal(reply: &ProbeReply, log: &mut Recorder) -> String {
     let Some(http) = &reply.http else { return reply.describe() };
     if http.status == 401 {
         log.judge("http-challenge", http.has_challenge, || {

@@ -112,13 +112,10 @@ impl Visit<'_> {
             format!("{MISSING_URI} got {}", reply.describe())
         });
         if reply.result().is_none() {
-            let (rule, code) = match self.revision.has_handshake() {
-                true => ("not-found-code", -32002),
-                false => ("not-found-code-stateless", -32602),
-            };
-            self.log.judge(rule, reply.code() == Some(code), || {
-                format!("{MISSING_URI} got {}", reply.describe())
-            });
+            let has_handshake = self.revision.has_handshake();
+            let rule = if has_handshake { "not-found-code" } else { "not-found-code-stateless" };
+            let is_right = reply.code() == Some(self.revision.not_found_code());
+            self.log.judge(rule, is_right, || format!("{MISSING_URI} got {}", reply.describe()));
             let data = reply.fault().map(|fault| &fault.data["uri"]);
             self.log.judge("not-found-uri", data.is_some_and(|uri| uri == MISSING_URI), || {
                 format!("data.uri is {}", plain_json(data.unwrap_or(&Value::Null)))

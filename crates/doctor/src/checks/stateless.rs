@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Visit;
 use crate::plain_text::plain_json;
 use crate::transport::{
-    CLIENT_CAPABILITIES, CLIENT_INFO, Probe, REMOVED_METHODS, Reply, SUBSCRIPTION_ID,
+    CLIENT_CAPABILITIES, CLIENT_INFO, Probe, ProbeReply, REMOVED_METHODS, SUBSCRIPTION_ID,
 };
 
 /// A version that does not exist yet.
@@ -55,7 +55,7 @@ impl Visit<'_> {
     }
 
     /// Judges the HTTP status of a refusal that has the right code.
-    fn judge_status(&mut self, reply: &Reply, code: i64) {
+    fn judge_status(&mut self, reply: &ProbeReply, code: i64) {
         if let (Some(status), true) = (reply.status(), reply.code() == Some(code)) {
             self.log.judge("http-meta-status", status == 400, || {
                 format!("error {code} came with HTTP status {status}")

@@ -44,12 +44,12 @@ pub(crate) struct Conversation {
 
 /// The answer to a probe.
 #[derive(Debug, Clone)]
-pub(crate) struct Reply {
+pub(crate) struct ProbeReply {
     pub(crate) outcome: ReplyOutcome,
     pub(crate) http: Option<HttpFacts>,
 }
 
-impl Reply {
+impl ProbeReply {
     pub(crate) fn result(&self) -> Option<&Value> {
         match &self.outcome {
             ReplyOutcome::Result(result) => Some(result),
@@ -113,12 +113,12 @@ impl Conversation {
     }
 
     /// Sends a request and waits for its answer.
-    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Reply {
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> ProbeReply {
         self.send(&Probe::new(method, params)).await
     }
 
     /// Sends a probe and waits for its answer.
-    pub(crate) async fn send(&mut self, probe: &Probe) -> Reply {
+    pub(crate) async fn send(&mut self, probe: &Probe) -> ProbeReply {
         let id = self.new_id();
         let message = probe.message(&id, self.revision).to_string();
         let headers = probe.heading(self.revision, self.session.as_deref());
@@ -128,7 +128,7 @@ impl Conversation {
             Ok(reply) => reply,
             Err(broken) => {
                 self.note_break(probe, &broken);
-                Reply { outcome: ReplyOutcome::Nothing, http: None }
+                ProbeReply { outcome: ReplyOutcome::Nothing, http: None }
             }
         };
         self.settle().await;
@@ -153,7 +153,7 @@ impl Conversation {
         headers: Vec<(String, String)>,
         id: &Value,
         wait: Duration,
-    ) -> Result<Reply, WireBreak> {
+    ) -> Result<ProbeReply, WireBreak> {
         let deadline = self.deadline(wait)?;
         if let Wire::Http(http) = &self.wire {
             let ask = HttpAsk::post(message, headers);
@@ -167,7 +167,7 @@ impl Conversation {
         loop {
             let value = self.next_value(deadline, &mut count).await?;
             if let Some(outcome) = value.and_then(|value| self.sort(&value, Some(id))) {
-                return Ok(Reply { outcome, http: None });
+                return Ok(ProbeReply { outcome, http: None });
             }
             self.settle().await;
         }

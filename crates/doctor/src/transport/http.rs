@@ -72,7 +72,7 @@ impl HttpFacts {
 
 /// A response, with the JSON values of its body or its events.
 #[derive(Debug)]
-pub(crate) struct HttpReply {
+pub(crate) struct HttpExchange {
     pub(crate) facts: HttpFacts,
     pub(crate) messages: Vec<Value>,
     /// Bodies or events that are no JSON.
@@ -142,9 +142,9 @@ impl HttpWire {
         ask: &HttpAsk,
         deadline: Deadline,
         mut is_last: impl FnMut(&Value) -> bool,
-    ) -> Result<HttpReply, String> {
+    ) -> Result<HttpExchange, String> {
         let response = self.head(ask, deadline).await?;
-        let mut reply = HttpReply {
+        let mut reply = HttpExchange {
             facts: facts(&response),
             messages: Vec::new(),
             unreadable: Vec::new(),
@@ -204,7 +204,7 @@ impl HttpWire {
     async fn read_body(
         &self,
         response: Response<Incoming>,
-        reply: &mut HttpReply,
+        reply: &mut HttpExchange,
         is_last: &mut impl FnMut(&Value) -> bool,
     ) -> HttpEnd {
         let is_stream = reply.facts.has_type("text/event-stream");
@@ -244,7 +244,7 @@ impl HttpWire {
 /// What `exchange` says if nothing came at all.
 pub(super) const TIMED_OUT: &str = "no answer in time";
 
-fn keep<'a>(data: &[u8], reply: &'a mut HttpReply) -> Option<&'a Value> {
+fn keep<'a>(data: &[u8], reply: &'a mut HttpExchange) -> Option<&'a Value> {
     match serde_json::from_slice::<Value>(data) {
         Ok(value) => {
             reply.messages.push(value);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub(crate) use conversation::{Conversation, Reply};
+pub(crate) use conversation::{Conversation, ProbeReply};
 pub(crate) use http::{HttpAsk, HttpFacts, HttpWire};
 pub(crate) use message::{PeerMessage, ReplyOutcome, RpcFault};
 pub(crate) use probe::{CLIENT_CAPABILITIES, CLIENT_INFO, Probe, SUBSCRIPTION_ID, client_info};

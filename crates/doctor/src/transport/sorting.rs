@@ -2,15 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, MAX_KEPT, Reply, WireBreak};
-use super::http::{HttpEnd, HttpReply};
+use super::conversation::{Conversation, MAX_KEPT, ProbeReply, WireBreak};
+use super::http::{HttpEnd, HttpExchange};
 use super::message;
 use super::{PeerMessage, ReplyOutcome};
 use crate::plain_text::{plain, plain_json};
 
 impl Conversation {
-    pub(super) fn sort_http(&mut self, reply: HttpReply, id: &Value) -> Result<Reply, WireBreak> {
-        let HttpReply { facts, messages, unreadable, end } = reply;
+    pub(super) fn sort_http(
+        &mut self,
+        reply: HttpExchange,
+        id: &Value,
+    ) -> Result<ProbeReply, WireBreak> {
+        let HttpExchange { facts, messages, unreadable, end } = reply;
         let is_wordy = facts.is_success() || facts.has_type("application/json");
         for text in unreadable.into_iter().filter(|_| is_wordy) {
             self.note("message-json", format!("it sent \"{text}\""));
@@ -31,7 +35,7 @@ impl Conversation {
         if facts.is_success() && outcome == ReplyOutcome::Status {
             let status = facts.status;
             self.note("http-answer", format!("HTTP status {status} came without an answer"));
-            return Ok(Reply { outcome: ReplyOutcome::Nothing, http: Some(facts) });
+            return Ok(ProbeReply { outcome: ReplyOutcome::Nothing, http: Some(facts) });
         }
         if outcome != ReplyOutcome::Status
             && !facts.has_type("application/json")
@@ -39,7 +43,7 @@ impl Conversation {
         {
             self.note("http-content-type", format!("it is \"{}\"", facts.content_type));
         }
-        Ok(Reply { outcome, http: Some(facts) })
+        Ok(ProbeReply { outcome, http: Some(facts) })
     }
 
     /// Takes one message: returns the awaited answer, keeps or judges everything else.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doctor::{
-    DoctorOptions, DoctorPipes, DoctorReport, DoctorRevision, DoctorTarget, PipeOpener, examine,
+    DoctorOptions, DoctorPipeOpener, DoctorPipes, DoctorReport, DoctorRevision, DoctorTarget,
+    examine,
 };
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
@@ -25,7 +26,7 @@ pub(crate) const RULES: [&str; 6] = [
 /// Writes chunks for ever, and reads nothing.
 struct Spout(&'static [u8]);
 
-impl PipeOpener for Spout {
+impl DoctorPipeOpener for Spout {
     fn open(&self) -> DoctorPipes {
         let (input, server_input) = tokio::io::duplex(64 << 10);
         let (mut server_output, output) = tokio::io::duplex(64 << 10);

@@ -1,6 +1,6 @@
 //! The test server over pipes in this process.
 
-use doctor::{DoctorPipes, PipeOpener};
+use doctor::{DoctorPipeOpener, DoctorPipes};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 
@@ -13,7 +13,7 @@ const PIPE_BYTES: usize = 64 << 10;
 /// Starts a server for each connection.
 pub(crate) struct PipeServer(pub(crate) Fault);
 
-impl PipeOpener for PipeServer {
+impl DoctorPipeOpener for PipeServer {
     fn open(&self) -> DoctorPipes {
         let (input, server_input) = tokio::io::duplex(PIPE_BYTES);
         let (server_output, output) = tokio::io::duplex(PIPE_BYTES);
