@@ -161,6 +161,7 @@ def checks(program: Path, accepts: bool = False) -> Iterator[CheckResult]:
             for width in WIDTHS:
                 yield from top_checks(program, refdesk.url, folder, width, recorder)
             yield from live_check(program, refdesk.url, folder)
+        yield from other_server_checks(program, folder, recorder)
 
 
 def wait_for_index(program: Path, url: str) -> str | None:
@@ -180,7 +181,7 @@ def pick_checks(program: Path, url: str, folder: Path, width: int, recorder: Rec
         yield recorder.check(f"pick-tree-{width}", terminal, "日本語", "README.md", "Esc leave")
         terminal.press("Down", "Down", "Down", "Right")
         terminal.wait_for("議事録.txt")
-        terminal.press("Down", "Down")
+        terminal.press("Down", "Down", "Down")
         yield recorder.check(f"pick-preview-{width}", terminal, "議事録.txt", "索引と検索のための資料です。")
         terminal.type("資料")
         yield recorder.check(f"pick-search-{width}", terminal, "in the content", "desk/日本語/資料集.md", "tokens", "# 資料集")
@@ -269,6 +270,46 @@ def live_check(program: Path, url: str, folder: Path) -> Iterator[CheckResult]:
         (folder / "desk/new.md").write_text("# New\n")
         more = len(FILES) + 1
         yield from_screen("top follows a change", lambda: terminal.wait_for(f"indexed {more} of {more}"))
+
+
+def other_server_checks(program: Path, folder: Path, recorder: Recorder) -> Iterator[CheckResult]:
+    """A server without lists of collections, with and without baskets."""
+    plain = shlex.join([sys.executable, "-B", str(HERE / "servers/plain_list.py")])
+    with Terminal(folder, 80, [str(program), "pick", "--json", "--server", plain]) as terminal:
+        terminal.wait_for("note://box", "memo:loose")
+        terminal.press("Right")
+        terminal.wait_for("today")
+        terminal.press("Down", "Right")
+        terminal.wait_for("会議.txt")
+        terminal.press("Down")
+        yield recorder.check("pick-implied-80", terminal, "deep", "c.txt", "the text of")
+        terminal.press("Tab")
+        terminal.type("loose")
+        terminal.wait_for("1 of ")
+        terminal.press("Tab", "Enter")
+        yield from_screen("pick ends on a server with a flat list", lambda: terminal.wait_for("ended with 0"))
+        wanted = ["note://box/today/%E4%BC%9A%E8%AD%B0.txt", "memo:loose"]
+        printed = terminal.output()
+        is_right = printed.startswith("[") and json.loads(printed) == wanted
+        yield "pick --json prints an array", None if is_right else repr(printed)
+    with Terminal(folder, 80, [str(program), "pick", "--save", "review", "--server", f"{plain} --baskets"]) as terminal:
+        terminal.wait_for("note://box")
+        terminal.type("c.txt")
+        terminal.wait_for("1 of ")
+        terminal.press("Enter")
+        yield from_screen("pick --save ends", lambda: terminal.wait_for("ended with 0"))
+        printed = terminal.output()
+        yield "pick --save prints the basket", None if printed == "basket://review\n" else repr(printed)
+    refusals = {
+        "pick --save on a server without baskets": (["pick", "--save", "review"], 1, "keeps no baskets"),
+        "pick --save with a wrong name": (["pick", "--save", "a b"], 2, "1 to 64 letters"),
+        "top on another server": (["top", "--once"], 1, "shows a refdesk"),
+    }
+    for name, (arguments, status, words) in refusals.items():
+        command = [str(program), *arguments, "--server", plain]
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        is_refused = ran.returncode == status and words in ran.stderr and not ran.stdout
+        yield f"{name} says what to do", None if is_refused else f"{ran}"
 
 
 def main() -> int:

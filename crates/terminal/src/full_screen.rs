@@ -205,3 +205,34 @@ pub(crate) fn has_colors(choice: ColorChoice) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Seek as _};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use parking_lot::Mutex;
+
+    use super::{TerminalRestore, restore_on_panic};
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_once() {
+        let mut device = tempfile::tempfile().unwrap();
+        let restore = Arc::new(TerminalRestore {
+            device: Mutex::new(device.try_clone().unwrap()),
+            stderr: None,
+            is_done: AtomicBool::new(false),
+        });
+        restore_on_panic(&restore);
+        let ended = thread::spawn(|| panic!("on purpose")).join();
+        assert!(ended.is_err());
+        restore.restore();
+        let mut written = String::new();
+        device.rewind().unwrap();
+        device.read_to_string(&mut written).unwrap();
+        assert_eq!(written.matches("\x1b[?1049l").count(), 1, "{written:?}");
+        assert!(written.contains("\x1b[?25h"), "the cursor is shown: {written:?}");
+    }
+}

@@ -218,6 +218,20 @@ mod tests {
         RawValue::from_string(text.to_owned()).unwrap()
     }
 
+    #[test]
+    fn baskets_are_declared_as_an_extension_in_either_place() {
+        let peer = |capabilities: &str| {
+            let result = format!(
+                r#"{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"serverInfo":{{"name":"n"}}}}"#
+            );
+            Peer::from_initialize(&raw(&result)).unwrap()
+        };
+        assert!(peer(r#"{"extensions":{"dev.refdesk/baskets":{}}}"#).has_baskets());
+        assert!(peer(r#"{"experimental":{"dev.refdesk/baskets":{}}}"#).has_baskets());
+        assert!(!peer(r#"{"experimental":{"dev.refdesk/baskets":null}}"#).has_baskets());
+        assert!(!peer("{}").has_baskets());
+    }
+
     /// L-01.
     #[test]
     fn an_opening_may_name_only_a_revision_that_has_one() {

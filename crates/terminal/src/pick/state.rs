@@ -1,6 +1,7 @@
 //! State of the picker: pure, changed by events alone, and asking for requests in return.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use ratatui::crossterm::event::{Event, KeyEventKind};
@@ -90,7 +91,10 @@ impl PickState {
     pub(crate) fn start(&mut self) -> Vec<PickRequest> {
         let mut requests = Vec::new();
         match self.options.source {
-            TreeSource::Mounts => requests.push(PickRequest::Mounts),
+            TreeSource::Mounts => {
+                self.tree.await_mounts();
+                requests.push(PickRequest::Mounts);
+            }
             TreeSource::Listed | TreeSource::Implied => self.request_page(ROOT, &mut requests),
         }
         self.settle(&mut requests);
@@ -273,10 +277,10 @@ impl PickState {
                 let preview = self.previews.get(PreviewKey { node, line: None });
                 if let Some(PickPreview::Text { tokens, .. }) = preview {
                     self.tokens.insert(node, *tokens);
-                } else if !self.tokens.contains_key(&node) {
+                } else if let Entry::Vacant(unknown) = self.tokens.entry(node) {
                     let (uri, format) = (Arc::clone(&found.uri), found.text_form);
                     let count = found.size.unwrap_or_default().div_ceil(BYTES_PER_TOKEN);
-                    self.tokens.insert(node, PickTokens { count, is_whole: false });
+                    unknown.insert(PickTokens { count, is_whole: false });
                     if !found.is_folder() {
                         requests.push(PickRequest::Measure { node, uri, format });
                     }
@@ -308,7 +312,7 @@ impl PickState {
         let height = self.list_height();
         self.cursor = self.cursor.min(self.lines.len().saturating_sub(1));
         self.top = self.top.min(self.cursor).max((self.cursor + 1).saturating_sub(height));
-        self.top = self.top.min(self.lines.len().saturating_sub(height).max(0));
+        self.top = self.top.min(self.lines.len().saturating_sub(height));
         let near = self.lines.iter().skip(self.top).take(height * 2);
         let lists: Vec<NodeId> = near
             .filter_map(|line| if let PickLine::Note(node) = line { Some(*node) } else { None })

@@ -1,6 +1,6 @@
 //! The tree of the picker: resources in collections, loaded page by page, in bounded memory.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::output::one_line;
@@ -23,8 +23,8 @@ pub(crate) struct PickTree {
     by_uri: HashMap<Arc<str>, NodeId>,
     mimes: HashSet<Arc<str>>,
     placement: PickPlacement,
-    /// Where the walk through all collections is; it has finished everything before.
-    walked: usize,
+    /// The collections that a walk through everything has not finished, in its order.
+    to_walk: VecDeque<NodeId>,
     empty_pages: usize,
     pub(crate) loading: usize,
 }
@@ -43,7 +43,7 @@ impl PickTree {
             by_uri: HashMap::new(),
             mimes: HashSet::new(),
             placement,
-            walked: 0,
+            to_walk: VecDeque::from([ROOT]),
             empty_pages: 0,
             loading: 0,
         };
@@ -160,6 +160,10 @@ impl PickTree {
             None if self.is_full() || is_there => return None,
             None => self.push(parent, row),
         };
+        let node = self.get(id);
+        if node.is_walked && node.first == id && node.depth < MAX_DEPTH {
+            self.to_walk.push_back(id);
+        }
         self.get_mut(parent).children.push(id);
         Some(id)
     }
@@ -201,6 +205,11 @@ impl PickTree {
         Some(id)
     }
 
+    /// Keeps the first list from being asked for, until the mounts are known.
+    pub(crate) fn await_mounts(&mut self) {
+        self.get_mut(ROOT).load = PickLoad::Loading;
+    }
+
     /// Adds the mounts of a refdesk at the top. Returns whether some of them can be found in the
     /// plain list alone.
     pub(crate) fn add_mounts(&mut self, mounts: &[PickMount]) -> bool {
@@ -228,6 +237,7 @@ impl PickTree {
                 None => has_plain = true,
             }
         }
+        self.get_mut(ROOT).load = PickLoad::Unloaded;
         if !mounts.is_empty() {
             self.placement = PickPlacement::Mounts { listed, groups };
         }
@@ -301,22 +311,16 @@ impl PickTree {
 
     /// The next collection that a walk through everything would list.
     pub(crate) fn next_to_walk(&mut self) -> Option<NodeId> {
-        if self.is_full() {
-            return None;
+        let is_done =
+            |node: &PickNode| matches!(node.load, PickLoad::Complete | PickLoad::Failed(_));
+        while self.to_walk.front().is_some_and(|id| is_done(self.get(*id))) {
+            self.to_walk.pop_front();
         }
-        let is_done = |node: &PickNode| {
-            let is_entered = node.is_walked && node.depth < MAX_DEPTH;
-            !is_entered || matches!(node.load, PickLoad::Complete | PickLoad::Failed(_))
+        let waits = |id: &&NodeId| {
+            let node = self.get(**id);
+            !is_done(node) && node.load != PickLoad::Loading
         };
-        while self.nodes.get(self.walked).is_some_and(is_done) {
-            self.walked += 1;
-        }
-        let rest = self.nodes.iter().enumerate().skip(self.walked);
-        let waits = |(at, node): &(usize, &PickNode)| {
-            let is_first = node.first.0 as usize == *at;
-            is_first && !is_done(node) && node.load != PickLoad::Loading
-        };
-        rest.into_iter().find(waits).map(|(at, _)| NodeId(at as u32))
+        self.to_walk.iter().find(waits).copied().filter(|_| !self.is_full())
     }
 
     /// Opens or closes a collection in the tree.

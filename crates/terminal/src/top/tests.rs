@@ -17,7 +17,7 @@ fn now() -> SystemTime {
     humantime::parse_rfc3339("2026-11-16T14:05:00Z").unwrap()
 }
 
-fn list(value: Value) -> Vec<Value> {
+fn list(value: &Value) -> Vec<Value> {
     value.as_array().cloned().unwrap()
 }
 
@@ -25,7 +25,7 @@ fn busy() -> TopSnapshot {
     let index = json!({ "complete": false, "percent": 40, "resources": 12_000, "indexed": 4_800 });
     TopSnapshot {
         server: json!({ "name": "refdesk", "version": "0.1.0", "revision": "2026-07-28" }),
-        mounts: list(json!([
+        mounts: list(&json!([
             { "name": "app", "kind": "fs", "state": "ready", "root": "file:///app/",
               "index": { "complete": true, "percent": 100, "resources": 12, "indexed": 12 } },
             { "name": "資料", "kind": "docs", "state": "ready", "root": "file:///資料/",
@@ -33,7 +33,7 @@ fn busy() -> TopSnapshot {
             { "name": "notes", "kind": "upstream", "state": "failed", "root": "notes+",
               "words": "the program ended\u{1b}[31m with status 1; see its log" },
         ])),
-        clients: Some(list(json!([
+        clients: Some(list(&json!([
             { "id": "c2", "name": "claude-code", "version": "2.1", "revision": "2025-11-25",
               "transport": "http", "lastSeen": "2026-11-16T14:04:57Z", "requests": 1_234,
               "errors": 2, "subscriptions": 3 },
@@ -41,7 +41,7 @@ fn busy() -> TopSnapshot {
               "transport": "stdio", "lastSeen": "2026-11-16T13:00:00Z", "requests": 12,
               "errors": 0, "subscriptions": 0 },
         ]))),
-        recent: list(json!([
+        recent: list(&json!([
             { "at": "2026-11-16T14:04:57Z", "client": "c2", "method": "tools/call",
               "tool": "resources_read", "uri": "file:///app/src/main.rs", "outcome": "ok",
               "milliseconds": 3 },
@@ -49,7 +49,7 @@ fn busy() -> TopSnapshot {
               "uri": "file:///app/gone", "outcome": "not found", "milliseconds": 1 },
         ])),
         watchers: Vec::new(),
-        subscriptions: list(json!([
+        subscriptions: list(&json!([
             { "uri": "file:///app/README.md", "subscribers": 2,
               "last_change": "2026-11-16T14:00:00Z" },
             { "list": "resources", "subscribers": 1, "last_change": null },

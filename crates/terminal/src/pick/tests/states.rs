@@ -7,6 +7,7 @@ use crate::pick::events::{
     PickEvent, PickOptions, PickOutcome, PickPanel, PickRequest, PickTimer, TreeSource,
 };
 use crate::pick::node::PickRow;
+use crate::pick::state::PickState;
 
 fn listed(rows: Vec<PickRow>) -> FakeServer {
     FakeServer { lists: [(String::new(), rows)].into(), ..FakeServer::default() }
@@ -23,6 +24,18 @@ fn chosen(person: &Person) -> Vec<String> {
 fn the_tree_starts_with_the_mounts_and_what_only_the_plain_list_has() {
     let person = Person::new(options(80, 24), desk());
     assert_eq!(person.list(), ["app", "docs", "notes", "loose"]);
+}
+
+#[test]
+fn nothing_is_listed_before_the_mounts_are_known() {
+    let mut state = PickState::new(options(80, 24));
+    assert_eq!(state.start(), [PickRequest::Mounts]);
+    let key = Event::Key(KeyCode::Char('a').into());
+    let requests = state.update(PickEvent::Input(key));
+    assert!(!requests.iter().any(|request| matches!(request, PickRequest::Page { .. })));
+    let failed = PickEvent::Mounts(Err("no".to_owned()));
+    let requests = state.update(failed);
+    assert!(requests.iter().any(|request| matches!(request, PickRequest::Page { .. })));
 }
 
 #[test]
