@@ -8,6 +8,7 @@ import { DetailsPane } from "./details.js";
 import { connectionDialog, helpDialog } from "./dialogs.js";
 import { announce, fill, toast } from "./dom.js";
 import { FolderStore } from "./folders.js";
+import { lastSegment } from "./format.js";
 import { HomeView } from "./home.js";
 import { language, t } from "./i18n.js";
 import { McpClient } from "./mcp.js";
@@ -112,7 +113,6 @@ export class App {
    */
   #build(expanded) {
     document.documentElement.lang = language();
-    document.title = t("pageTitle");
     this.#view?.destroy();
     this.#view = null;
     this.tree?.destroy();
@@ -182,6 +182,7 @@ export class App {
     const before = this.#route;
     this.#route = route;
     this.shell?.showRoute(route);
+    document.title = [route.uri ? lastSegment(route.uri) : route.name, t("pageTitle")].filter(Boolean).join(" – ");
     const view = this.#view;
     if (view instanceof PreviewView && route.view === "resource" && route.uri === view.uri) return view.setLine(route.line);
     if (view instanceof SearchView && route.view === "search") return view.setQuery(route.query ?? "");
@@ -279,11 +280,7 @@ export class App {
     if (key === "h") goTo(viewLink("home"));
     else if (key === "b") goTo(viewLink("basket"));
     else if (key === "t") this.tree?.focus();
-  }
-
-  /** Gives the keyboard to what the middle shows. */
-  focusMain() {
-    this.#view?.focus?.();
+    else if (key === "m") this.#view?.focus?.();
   }
 }
 

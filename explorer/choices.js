@@ -35,8 +35,11 @@ export function viewChoices(resource, { hasLine, hasHistory }) {
   if (isCollection(resource) && formats.length === 0) return choices;
   const others = formats.filter((mime) => mime !== own);
   const isHighlighted = others.includes(HIGHLIGHTED);
+  // The server's own clean form of a web page is better than ours.
+  const isCleaned = own.startsWith("text/html") && others.some((mime) => mime.startsWith("text/html") && mime !== HIGHLIGHTED);
   for (const mime of [own, ...others]) choices.push(...formChoices(mime, mime === own, isHighlighted));
-  if (formats.length === 0 && own === "text/markdown") choices.unshift({ kind: "document", label: "viewRendered" });
+  if (own.startsWith("text/markdown") && !others.some((mime) => mime.startsWith("text/html"))) choices.push({ kind: "document", label: "viewRendered" });
+  if (isCleaned) choices.splice(choices.findIndex((choice) => choice.kind === "frame" && !choice.mime), 1);
   if (hasHistory) choices.push({ kind: "history", label: "viewHistory" });
   return order(choices, own, hasLine);
 }
@@ -64,7 +67,7 @@ function formChoices(mime, isOwn, isHighlighted) {
     const image = [{ kind: "image", label: mime.includes("sanitised") ? "viewSanitised" : "viewImage", mime: accept ?? mime }];
     return type === "image/svg+xml" && isOwn ? [...image, { kind: "code", label: "viewSource", isHighlighted }] : image;
   }
-  if (type === "text/html" && !isOwn) return [{ kind: "frame", label: "viewRendered", mime }];
+  if (type === "text/html") return [{ kind: "frame", label: "viewRendered", mime: accept }, ...(isOwn ? [/** @type {ViewChoice} */ ({ kind: "code", label: "viewSource", isHighlighted })] : [])];
   if (type === "text/markdown" && !isOwn) return [{ kind: "document", label: "viewDocument", mime }];
   if (type === "text/csv" || type === "text/tab-separated-values") {
     return [{ kind: "table", label: "viewTable", mime: accept }, { kind: "code", label: "viewSource", mime: accept, isHighlighted: isOwn && isHighlighted }];

@@ -60,7 +60,7 @@ export class DetailsPane {
     fill(this.body,
       h("p", { class: "uri-box mono" }, uri),
       h("div", { class: "copies" }, copyButton(t("copyUri"), () => uri), copyButton("@server:uri", () => `@${this.app.api.serverName}:${uri}`),
-        copyButton(t("copyCall"), () => toolCall(uri)), copyButton("curl", () => curl(this.app, uri))),
+        copyButton(t("copyCall"), () => toolCall(this.app, uri)), copyButton("curl", () => curl(this.app, uri))),
       h("dl", null, rows.filter(([, value]) => value !== undefined && value !== null && value !== "").map(([name, value]) => [h("dt", null, name), h("dd", null, String(value))]).flat()),
       formats.length > 1 && h("div", null, h("h3", null, t("formats")), h("ul", { class: "formats" }, formats.map((/** @type {any} */ one) => h("li", null, h("span", { class: "mono" }, String(one.mimeType)), h("span", { class: "quiet" }, one.size === undefined ? "" : ` ${size(one.size)}`))))),
       h("details", null, h("summary", null, t("allMetadata")), jsonTree(resource, t("allMetadata"))));
@@ -97,26 +97,41 @@ function cacheAge(meta, readAt) {
   return cached ? String(typeof cached === "object" ? JSON.stringify(cached) : cached) : t("readAt", { age: age(readAt) });
 }
 
-/** @param {string} uri */
-function toolCall(uri) {
-  return JSON.stringify({ method: "tools/call", params: { name: "resources_read", arguments: { uri } } }, null, 2);
+/**
+ * @param {App} app
+ * @param {string} uri
+ */
+async function toolCall(app, uri) {
+  const isTool = await app.api.hasTool("resources_read").catch(() => false);
+  const call = isTool ? { method: "tools/call", params: { name: "resources_read", arguments: { uri } } } : { method: "resources/read", params: { uri } };
+  return JSON.stringify(call, null, 2);
 }
 
 /**
- * A command that reads the resource, in the revision that needs no session.
+ * A command that reads the resource: of refdesk in the revision that needs no session, of others
+ * in one that they know.
  * @param {App} app
  * @param {string} uri
  */
 export function curl(app, uri) {
-  const prefix = "io.modelcontextprotocol/";
-  const revision = "2026-07-28";
-  const meta = { [`${prefix}protocolVersion`]: revision, [`${prefix}clientInfo`]: { name: "curl", version: "1" }, [`${prefix}clientCapabilities`]: {} };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri, _meta: meta } });
-  const headers = ["Content-Type: application/json", "Accept: application/json, text/event-stream", `MCP-Protocol-Version: ${revision}`, "Mcp-Method: resources/read", `Mcp-Name: ${uri}`];
-  const lines = headers.map((header) => `-H ${quoted(header)}`);
-  // Double quotes: the shell puts the token in.
-  if (app.client.token) lines.push('-H "Authorization: Bearer $REFDESK_TOKEN"');
-  return [`curl -s ${quoted(app.client.url)}`, ...lines, `-d ${quoted(body)}`].join(" \\\n  ");
+  const { url, token, server } = app.client;
+  const request = (/** @type {string[]} */ headers, /** @type {any} */ message) => {
+    const all = ["Content-Type: application/json", "Accept: application/json, text/event-stream", ...headers].map((header) => `-H ${quoted(header)}`);
+    // Double quotes: the shell puts the token in.
+    if (token) all.push('-H "Authorization: Bearer $TOKEN"');
+    return [quoted(url), ...all, `-d ${quoted(JSON.stringify({ jsonrpc: "2.0", ...message }))}`].join(" \\\n  ");
+  };
+  const client = { name: "curl", version: "1" };
+  if (server.serverInfo?.name === "refdesk") {
+    const [prefix, revision] = ["io.modelcontextprotocol/", "2026-07-28"];
+    const meta = { [`${prefix}protocolVersion`]: revision, [`${prefix}clientInfo`]: client, [`${prefix}clientCapabilities`]: {} };
+    const headers = [`MCP-Protocol-Version: ${revision}`, "Mcp-Method: resources/read", `Mcp-Name: ${uri}`];
+    return `curl -s ${request(headers, { id: 1, method: "resources/read", params: { uri, _meta: meta } })}`;
+  }
+  const params = { protocolVersion: server.protocolVersion, capabilities: {}, clientInfo: client };
+  const open = request([], { id: 1, method: "initialize", params });
+  const read = request([`MCP-Protocol-Version: ${server.protocolVersion}`], { id: 2, method: "resources/read", params: { uri } });
+  return `SESSION=$(curl -si ${open} | sed -n 's/^mcp-session-id: *\\([^[:space:]]*\\).*/\\1/Ip')\ncurl -s -H "Mcp-Session-Id: $SESSION" ${read}`;
 }
 
 /** @param {string} text */

@@ -2,6 +2,8 @@
 
 import { Emitter } from "./emitter.js";
 import { lastSegment } from "./format.js";
+import { t } from "./i18n.js";
+import { McpError } from "./mcp.js";
 import { MOUNTS_URI } from "./resources.js";
 
 /** @typedef {import("./types.js").Item} Item */
@@ -29,8 +31,6 @@ export class Folder {
   error = null;
   /** Counts each change, for views that keep something. */
   version = 0;
-  /** @type {Promise<void> | null} */
-  running = null;
 
   /**
    * @param {string} id
@@ -60,6 +60,8 @@ export class FolderStore extends Emitter {
   #dirty = new Set();
   #timer = 0;
   isRooted = false;
+  /** The group of each resource of a server without collections. @type {Map<string, string>} */
+  #groups = new Map();
 
   /** @param {import("./resources.js").ResourceApi} api */
   constructor(api) {
@@ -89,8 +91,8 @@ export class FolderStore extends Emitter {
       const canFilter = await this.api.hasTool("resources_list");
       this.roots = mounts.map((mount) => this.#mountRoot(mount, canFilter));
       if (this.api.hasBaskets && canFilter) {
-        this.#add("baskets:", "Baskets", (cursor) => this.api.listByTool({ uri: "basket://*" }, cursor));
-        this.roots.push({ uri: "baskets:", name: "Baskets", isCollection: true });
+        this.#add("baskets:", t("baskets"), (cursor) => this.api.listByTool({ uri: "basket://*" }, cursor));
+        this.roots.push({ uri: "baskets:", name: t("baskets"), isCollection: true });
       }
       this.roots.push({ uri: MOUNTS_URI, name: "refdesk", isCollection: true });
     } else {
@@ -131,6 +133,7 @@ export class FolderStore extends Emitter {
     }
     /** @type {Map<string, Item[]>} */
     const groups = new Map([["", []]]);
+    this.#groups.clear();
     for (const item of all) this.#group(groups, item);
     for (const [prefix, items] of groups) {
       if (prefix) this.#add(`group:${prefix}`, lastSegment(prefix), async () => ({ items, next: "" }));
@@ -157,6 +160,7 @@ export class FolderStore extends Emitter {
       parent = prefix;
     }
     groups.get(parent)?.push(item);
+    this.#groups.set(item.uri, parent);
   }
 
   /**
@@ -194,12 +198,14 @@ export class FolderStore extends Emitter {
   open(folder) {
     if (folder.isComplete || folder.isLoading) return Promise.resolve();
     if (!this.isVirtual(folder.id)) this.api.client.subscribe(folder.id);
-    return this.#loadPage(folder).then(() => void (folder.running = this.#loadRest(folder)));
+    // A cursor that the server refused once is refused again.
+    if (folder.error instanceof McpError) [folder.items, folder.cursor] = [[], ""];
+    folder.isLoading = true;
+    return this.#loadPage(folder).then(() => void this.#loadRest(folder));
   }
 
   /** @param {Folder} folder */
   async #loadPage(folder) {
-    folder.isLoading = true;
     folder.error = null;
     try {
       const page = await folder.source(folder.cursor);
@@ -209,7 +215,6 @@ export class FolderStore extends Emitter {
     } catch (error) {
       folder.error = error;
     }
-    folder.isLoading = false;
     folder.version += 1;
     this.#notify(folder);
   }
@@ -217,6 +222,8 @@ export class FolderStore extends Emitter {
   /** @param {Folder} folder */
   async #loadRest(folder) {
     while (!folder.isComplete && !folder.error) await this.#loadPage(folder);
+    folder.isLoading = false;
+    if (folder.isStale) this.#refresh(folder);
   }
 
   /**
@@ -224,10 +231,11 @@ export class FolderStore extends Emitter {
    * @param {Folder} folder
    */
   async reload(folder) {
-    if (folder.isLoading) return;
+    if (folder.isLoading) return void (folder.isStale = true);
+    folder.isLoading = true;
     const fresh = new Folder(folder.id, folder.name, folder.source);
-    await this.#loadPage(fresh);
     while (!fresh.isComplete && !fresh.error) await this.#loadPage(fresh);
+    folder.isLoading = false;
     const before = new Set(folder.items.map((item) => item.uri));
     folder.error = fresh.error;
     folder.isStale = false;
@@ -302,6 +310,8 @@ export class FolderStore extends Emitter {
    */
   ancestors(uri) {
     if (uri.startsWith("group:")) return this.#chain(uri.slice(6), "group:");
+    const group = this.#groups.get(uri);
+    if (group) return [...this.#chain(group, "group:"), { uri: `group:${group}`, name: this.folder(`group:${group}`).name, isCollection: true }];
     const holds = (/** @type {Item} */ root) => uri === root.uri || uri.startsWith(root.uri.endsWith("/") ? root.uri : `${root.uri}/`);
     const root = this.roots.find((one) => one.isCollection && holds(one));
     if (root) {
@@ -317,7 +327,6 @@ export class FolderStore extends Emitter {
     const mount = this.mounts.find((one) => one.root && !one.root.includes("://") && uri.startsWith(one.root));
     if (mount) return [{ uri: `mount:${mount.name}`, name: mount.name, isCollection: true }];
     const listed = [...this.#folders.values()].find((folder) => folder.items.some((item) => item.uri === uri));
-    if (listed?.id.startsWith("group:")) return [...this.#chain(listed.id.slice(6), "group:"), { uri: listed.id, name: listed.name, isCollection: true }];
     return listed ? [{ uri: listed.id, name: listed.name, isCollection: true }] : [];
   }
 

@@ -20,9 +20,10 @@ export class HomeView {
     this.clients = h("div", null);
     this.recent = h("div", null);
     this.subscriptions = h("div", null);
-    this.element = h("div", { class: "page home" }, this.server,
-      section(t("mounts"), this.mounts), section(t("clients"), this.clients), section(t("recentRequests"), this.recent),
-      section(t("subscriptions"), this.subscriptions), section(t("addToHost"), this.#hosts()));
+    this.hosts = h("div", null);
+    // Only refdesk tells who is connected.
+    this.activity = h("div", null, section(t("clients"), this.clients), section(t("recentRequests"), this.recent), section(t("subscriptions"), this.subscriptions));
+    this.element = h("div", { class: "page home" }, this.server, section(t("mounts"), this.mounts), this.activity, section(t("addToHost"), this.hosts));
     this.off = app.folders.on("roots", () => this.#renderMounts());
     this.#renderServer();
     this.#renderMounts();
@@ -53,13 +54,16 @@ export class HomeView {
   }
 
   #renderServer() {
+    fill(this.hosts, this.#hosts());
     const { serverInfo = {}, protocolVersion } = this.app.client.server;
     fill(this.server, h("h1", null, String(serverInfo.title || serverInfo.name || t("server"))), h("p", { class: "quiet" },
       [serverInfo.version, protocolVersion && t("revision", { revision: String(protocolVersion) }), this.app.client.url].filter(Boolean).join(" · ")));
   }
 
   #renderMounts() {
-    const { mounts } = this.app.folders;
+    const { mounts, isRooted } = this.app.folders;
+    this.activity.hidden = isRooted && mounts.length === 0;
+    this.mounts.classList.toggle("cards", mounts.length > 0);
     if (mounts.length > 0) return fill(this.mounts, mounts.map((mount) => this.#card(mount)));
     fill(this.mounts, h("p", { class: "quiet" }, this.app.client.state === "ready" ? t("noMounts") : t("loading")),
       this.app.folders.roots.length > 0 && h("ul", null, this.app.folders.roots.slice(0, 50).map((root) => h("li", null, h("a", { href: linkTo(root.uri) }, root.name)))));
@@ -77,6 +81,8 @@ export class HomeView {
     return h("article", { class: `card ${mount.state}` },
       h("header", null, h("h3", null, h("a", { href: linkTo(target) }, mount.name)), h("span", { class: `badge ${mount.state}` }, state ? t(state) : mount.state)),
       h("p", { class: "quiet" }, [mount.kind, ...new Set(counts)].join(" · ")),
+      mount.facts?.server && h("p", { class: "quiet" }, [mount.facts.server.name, mount.facts.server.version, mount.facts.revision].filter(Boolean).join(" · ")),
+      mount.facts?.cache && h("p", { class: "quiet" }, `${t("cacheAge")}: ${JSON.stringify(mount.facts.cache)}`),
       h("p", { class: "mono quiet ellipsis", title: mount.root ?? "" }, mount.root ?? ""),
       index && h("div", { class: "index-line" }, h("span", { class: "quiet" }, index.fault ? String(index.fault) : index.complete ? t("indexComplete") : t("indexPercent", { percent: Number(index.percent) || 0 })), progress(Number(index.percent) || 0)),
       problem && h("p", { class: "problem" }, String(problem), mount.last_error?.at ? h("span", { class: "quiet" }, ` ${age(mount.last_error.at)}`) : null),
@@ -116,7 +122,7 @@ export class HomeView {
 
   #hosts() {
     const { client } = this.app;
-    const entries = hostEntries(client.url, client.token);
+    const entries = hostEntries(client.url, client.token, hostName(this.app.api.serverName));
     const shown = h("div", { class: "host-text" });
     const buttons = entries.map((entry) => h("button", { type: "button", class: "tab", "aria-pressed": "false", onclick: () => show(entry) }, entry.title));
     const show = (/** @type {import("./hosts.js").HostEntry} */ entry) => {
@@ -134,6 +140,14 @@ export class HomeView {
  */
 function section(title, body) {
   return h("section", null, h("h2", null, title), body);
+}
+
+/**
+ * The name of a server in a host.
+ * @param {string} name
+ */
+function hostName(name) {
+  return name.toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 40) || "server";
 }
 
 /** @param {number} percent */

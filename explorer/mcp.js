@@ -233,7 +233,7 @@ export class McpClient extends Emitter {
       this.#setState("unauthorized", "401");
       throw new Unauthorized("401");
     }
-    if (response.status === 404 && this.#session) throw new SessionLost();
+    if (this.#session && (response.status === 404 || (await isSessionError(response)))) throw new SessionLost();
     this.#session ||= response.headers.get("Mcp-Session-Id") ?? "";
     return response;
   }
@@ -364,6 +364,16 @@ export class McpClient extends Emitter {
     [this.state, this.problem] = [state, problem];
     if (isNew) this.emit("state", state);
   }
+}
+
+/**
+ * Whether a server says in its own way that it does not know the session.
+ * @param {Response} response
+ */
+async function isSessionError(response) {
+  if (response.status !== 400) return false;
+  const message = await response.clone().json().catch(() => null);
+  return message?.error?.code === -32000;
 }
 
 /** @param {string} data */

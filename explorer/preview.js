@@ -55,7 +55,8 @@ export class PreviewView {
   }
 
   focus() {
-    this.#shown?.focus?.();
+    if (this.#shown?.focus) this.#shown.focus();
+    else /** @type {HTMLElement | null} */ (this.body.querySelector('[tabindex="0"], iframe, summary, a, button'))?.focus();
   }
 
   /** @param {number | undefined} line */
@@ -119,7 +120,7 @@ export class PreviewView {
     const above = this.app.folders.ancestors(this.uri);
     const name = this.app.folders.roots.find((root) => root.uri === this.uri)?.name ?? (this.uri.startsWith("mount:") ? this.uri.slice(6) : lastSegment(this.uri));
     const links = above.map((item) => h("li", null, h("a", { href: linkTo(item.uri) }, item.name)));
-    fill(this.crumbs, h("ol", null, links, h("li", { "aria-current": "page" }, name)));
+    fill(this.crumbs, h("ol", null, links, h("li", { "aria-current": "page" }, h("h1", null, name))));
   }
 
   #renderBar() {

@@ -22,6 +22,9 @@ export class SearchView {
   #timer = 0;
   #cursor = "";
   #abort = new AbortController();
+  #isPending = false;
+  /** Whether the first hit is opened as soon as it is there. */
+  #opensFirst = false;
 
   /**
    * @param {App} app
@@ -48,6 +51,8 @@ export class SearchView {
   setQuery(query) {
     if (query === this.query) return;
     this.query = query;
+    this.#isPending = true;
+    this.#opensFirst = false;
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => {
       history.replaceState(null, "", viewLink("search", undefined, query));
@@ -68,7 +73,9 @@ export class SearchView {
     this.audience = select([any, ["user", t("audienceUser")], ["assistant", t("audienceAssistant")]]);
     this.priority = select([any, ["0.3", "≥ 0.3"], ["0.5", "≥ 0.5"], ["0.8", "≥ 0.8"], ["1", "1"]]);
     this.age = select([any, ["day", t("lastDay")], ["week", t("lastWeek")], ["month", t("lastMonth")], ["year", t("lastYear")]]);
-    this.mount = select([any, ...this.app.folders.mounts.map((mount) => /** @type {[string, string]} */ ([mount.name, mount.name]))]);
+    const mount = (this.mount = select([any]));
+    const addMounts = () => mount.append(...this.app.folders.mounts.map(({ name }) => h("option", { value: name }, name)));
+    this.app.folders.whenRooted().then(addMounts);
     this.lang = select([any, ["en", "English"], ["ja", "日本語"], ["zh", "中文"], ["ko", "한국어"], ["de", "Deutsch"], ["fr", "Français"], ["es", "Español"]]);
     this.mode = select([["both", t("modeBoth")], ["words", t("modeWords")], ["meaning", t("modeMeaning")]]);
     return h("div", { class: "filters", role: "group", "aria-label": t("filters") },
@@ -109,6 +116,7 @@ export class SearchView {
       const note = [told.suggestion && t("didYouMean", { query: String(told.suggestion) }), told.note && String(told.note)].filter(Boolean).join(" ");
       this.#show(isMore ? [...this.#hits, ...hits] : hits, String(told.cursor ?? ""), note);
     } catch (error) {
+      this.#isPending = signal.aborted;
       if (!signal.aborted) fill(this.status, errorBox(error, () => this.#run()));
     }
   }
@@ -139,6 +147,8 @@ export class SearchView {
     this.#hits = hits;
     this.#cursor = cursor;
     this.#active = -1;
+    this.#isPending = false;
+    if (this.#opensFirst && hits.length > 0) return this.#open(0);
     const count = this.query.trim() ? t(hits.length === 1 ? "oneHit" : "hitCount", { count: number(hits.length) + (cursor ? "+" : "") }) : "";
     fill(this.status, [count, note].filter(Boolean).join(" · "));
     fill(this.results, hits.map((hit, index) => this.#render(hit, index)));
@@ -170,7 +180,9 @@ export class SearchView {
    * @param {KeyboardEvent} event
    */
   onKey(event) {
-    if (event.key === "Enter" && this.#hits.length > 0) this.#open(Math.max(0, this.#active));
+    // A person who types fast means the hits of what is typed, not those that are still shown.
+    if (event.key === "Enter" && this.#isPending) this.#opensFirst = true;
+    else if (event.key === "Enter" && this.#hits.length > 0) this.#open(Math.max(0, this.#active));
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       const next = this.#active + (event.key === "ArrowDown" ? 1 : -1);
       this.#activate(Math.max(0, Math.min(next, this.#hits.length - 1)));

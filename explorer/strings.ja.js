@@ -27,7 +27,7 @@ export default {
   clients: "接続中のクライアント", recentRequests: "最近のリクエスト", subscriptions: "購読", noClients: "このサーバーは接続状況を公開していません。", noSubscriptions: "購読はありません。", subscribers: "購読者", nothingYet: "まだありません。",
   client: "クライアント", revisionColumn: "リビジョン", transport: "接続方式", principal: "利用者", requests: "リクエスト", errors: "エラー", lastSeen: "最終アクセス", time: "時刻", request: "リクエスト", target: "リソース", outcome: "結果",
   addToHost: "ホストに追加", hosts: "ホスト", pasteInto: "{file} に貼り付けてください", runThis: "ターミナルで実行してください",
-  basketLead: "リソースを選び、トークン数を見ながら、モデルに渡します。", basketEmpty: "バスケットは空です。一覧やプレビューの + で追加できます。", tokensOfBudget: "予算に対するトークン数", budget: "予算", copyMarkdown: "Markdown としてコピー", copyBlocks: "コンテンツブロックとしてコピー", saveBasket: "サーバーに保存", clear: "空にする", removeNamed: "{name} を取り除く",
+  baskets: "バスケット", basketLead: "リソースを選び、トークン数を見ながら、モデルに渡します。", basketEmpty: "バスケットは空です。一覧やプレビューの + で追加できます。", tokensOfBudget: "予算に対するトークン数", budget: "予算", copyMarkdown: "Markdown としてコピー", copyBlocks: "コンテンツブロックとしてコピー", saveBasket: "サーバーに保存", clear: "空にする", removeNamed: "{name} を取り除く",
   packLabel: "または、質問に答えるリソースを refdesk に提案させる", packPlaceholder: "署名鍵はどのように更新しますか?", propose: "提案", proposed: "{count} 件の提案", addAll: "すべて追加", addedCount: "{count} 件を追加しました", why: "選んだ理由", noPack: "このサーバーはリソースを提案できません。",
   basketName: "名前 (英数字と - _ .)", basketTitle: "タイトル", saveBasketLead: "サーバーのリソース basket://名前 になり、ホストから添付できます。", save: "保存", savedAs: "{uri} として保存しました",
   noArguments: "引数はありません。", required: "(必須)", yes: "はい", no: "いいえ", onePerLine: "1 行に 1 つ", notJson: "正しい JSON ではありません。", chooseOne: "左から選んでください。", unknownName: "「{name}」はありません。", nothingHere: "何もありません。",
@@ -37,5 +37,5 @@ export default {
   connection: "接続", connecting: "接続中", connected: "接続済み", offline: "オフライン (再接続中)", needsToken: "トークンが必要", reconnected: "再接続しました", notConnected: "未接続", connectedTo: "{url} に接続しています", connect: "接続する", updatedNow: "更新されました",
   mcpAddress: "MCP アドレス", mcpAddressNote: "空欄ならこのサーバーです。別のサーバーはオリジン {origin} を許可している必要があります。", addressScheme: "アドレスは http:// または https:// で始めてください。", token: "トークン", tokenNote: "このタブの中だけに保存され、Authorization: Bearer として送られます。",
   themeButton: "配色: {now}", themeAuto: "システムに合わせる", themeDark: "ダーク", themeLight: "ライト",
-  keySearch: "検索", keyHelp: "このヘルプ", keyEscape: "閉じる、またはツリーへ戻る", keyArrows: "移動", keyOpenClose: "フォルダーを開く・閉じる", keyEnds: "最初と最後の行", keyEnter: "表示", keySpace: "バスケットに入れる (一覧で)", keyHome: "ホーム", keyTree: "ツリーへ", keyBasket: "バスケットへ",
+  keySearch: "検索", keyHelp: "このヘルプ", keyEscape: "閉じる、またはツリーへ戻る", keyArrows: "移動", keyOpenClose: "フォルダーを開く・閉じる", keyEnds: "最初と最後の行", keyEnter: "表示", keySpace: "バスケットに入れる (一覧で)", keyHome: "ホーム", keyTree: "ツリーへ", keyMain: "一覧またはプレビューへ", keyBasket: "バスケットへ",
 };

@@ -67,7 +67,7 @@ export class TableView {
     }
     const template = `4rem ${widths.join(" ")}`;
     const line = (/** @type {string[]} */ cells, /** @type {string} */ role, /** @type {number} */ index) => {
-      const row = h("div", { class: "table-row", role: "row", "aria-rowindex": index + 1 }, h("div", { class: "table-cell index", role: "rowheader" }, index === 0 ? "" : number(index)),
+      const row = h("div", { class: "table-row", role: "row", "aria-rowindex": index + 1 }, h("div", { class: "table-cell index", role: index === 0 ? "columnheader" : "rowheader" }, index === 0 ? "#" : number(index)),
         Array.from({ length: columns }, (_, at) => h("div", { class: "table-cell", role, title: cells[at] ?? "" }, (cells[at] ?? "").slice(0, 500))));
       row.style.gridTemplateColumns = template;
       return row;

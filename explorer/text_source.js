@@ -1,5 +1,6 @@
 // The lines of a text resource, window by window; highlighted where the server can.
 
+import { t } from "./i18n.js";
 import { parseInert } from "./sanitize.js";
 
 /** @typedef {{ text: string, style: string }} Segment */
@@ -48,7 +49,7 @@ export class TextSource {
     const window = { start_line: start, max_lines: count, ...this.options.section };
     const parts = await this.api.read(this.uri, { accept: this.options.accept, window });
     const part = parts.find((one) => one.text !== undefined);
-    if (!part) throw new Error("this is no text");
+    if (!part) throw new Error(t("noText"));
     if (!part.window) {
       this.#whole = splitLines(part.text ?? "");
       return this.#slice(start, count);

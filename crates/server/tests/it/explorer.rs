@@ -104,6 +104,24 @@ async fn the_page_has_the_host_and_origin_checks_of_the_endpoint() {
     }
 }
 
+/// Rendered documents are in a frame without an origin, which loads its style and nothing else.
+#[tokio::test]
+async fn a_frame_without_an_origin_gets_its_style_alone() {
+    let opaque = ("origin", "null");
+    for site in [open_site().await, closed_site().await] {
+        let style = site.send("GET /explorer/frame.css", &[opaque], "").await;
+        assert_eq!(style.status, 200);
+        assert_eq!(style.header("access-control-allow-origin"), None);
+        for path in ["GET /", "GET /explorer/app.js", "POST /mcp", "GET /explorer/frame.css/"] {
+            assert_eq!(site.send(path, &[opaque], "").await.status, 403, "{path}");
+        }
+        let foreign = [("origin", "https://evil.example")];
+        assert_eq!(site.send("GET /explorer/frame.css", &foreign, "").await.status, 403);
+        let rebound = [opaque, ("host", "evil.example")];
+        assert_eq!(site.send("GET /explorer/frame.css", &rebound, "").await.status, 403);
+    }
+}
+
 #[tokio::test]
 async fn without_the_page_its_paths_are_unknown() {
     let site = HttpFixture::open(default_server()).await;

@@ -8,12 +8,13 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, COOKIE, ETAG, HeaderName, HeaderValue,
-    IF_NONE_MATCH, REFERRER_POLICY, SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    IF_NONE_MATCH, ORIGIN, REFERRER_POLICY, SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::body::HttpBody;
+use super::guard::OriginGuard;
 use super::tokens::{PageKey, TokenTable, Unauthorized};
 use super::{header_text, method_not_allowed};
 
@@ -26,9 +27,9 @@ const FOLDER: &str = "/explorer/";
 /// What the name of the cookie begins with; the rest tells servers on one machine apart.
 const COOKIE_PREFIX: &str = "refdesk_page_";
 
-/// The style of rendered documents. They are shown in a frame without an origin, whose requests
-/// carry no cookie, so this file needs no proof.
+/// The style of rendered documents, as a file and as a path.
 const FRAME_STYLE: &str = "frame.css";
+const FRAME_STYLE_PATH: &str = "/explorer/frame.css";
 
 /// No script or style but ours, no frame of others, requests to MCP addresses alone.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
@@ -97,6 +98,24 @@ pub(super) fn is_page_path(path: &str) -> bool {
     path == ROOT || path.starts_with(FOLDER)
 }
 
+/// Answers a request for the style of rendered documents; `None` if it is for something else.
+///
+/// They are shown in a frame without an origin, whose requests have `Origin: null` and no cookie. So
+/// this file needs neither an origin nor a proof; its `Host` is checked as that of any request.
+pub(super) fn serve_frame_style<B>(
+    request: &Request<B>,
+    guard: &OriginGuard,
+) -> Option<Response<HttpBody>> {
+    let is_opaque = request.headers().get(ORIGIN).is_some_and(|origin| origin == "null");
+    if request.uri().path() != FRAME_STYLE_PATH || !is_opaque {
+        return None;
+    }
+    let mut headers = request.headers().clone();
+    headers.remove(ORIGIN);
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    guard.check(authority, &headers).is_ok().then(|| serve_file(request, FRAME_STYLE))
+}
+
 /// Answers a request for a file of the page.
 pub(super) fn serve_page<B>(
     request: &Request<B>,
@@ -109,6 +128,14 @@ pub(super) fn serve_page<B>(
         Ok(key) => key,
         Err(why) => return refuse(request.method(), path, why),
     };
+    let mut response = serve_file(request, name);
+    if let Some(cookie) = key.and_then(|key| cookie(&key, has_tls)) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn serve_file<B>(request: &Request<B>, name: &str) -> Response<HttpBody> {
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         return method_not_allowed("GET, HEAD");
     }
@@ -124,9 +151,6 @@ pub(super) fn serve_page<B>(
     let headers = response.headers_mut();
     protect(headers, POLICY, name == FRAME_STYLE);
     headers.insert(ETAG, etag.clone());
-    if let Some(cookie) = key.and_then(|key| cookie(&key, has_tls)) {
-        headers.insert(SET_COOKIE, cookie);
-    }
     response
 }
 

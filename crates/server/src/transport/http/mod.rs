@@ -99,6 +99,11 @@ impl HttpServer {
         }
         let trail = AuditTrail::begin(&self.options, &request, &connection);
         let authority = request.uri().authority().map(|authority| authority.as_str());
+        if self.has_page(&connection)
+            && let Some(style) = explorer::serve_frame_style(&request, &self.options.guard)
+        {
+            return TrackedBody::refused(style, trail);
+        }
         if let Err(rejection) = self.options.guard.check(authority, request.headers()) {
             let why = rejection.message();
             tracing::info!("a request was rejected by its Host or Origin header: {why}");
@@ -121,8 +126,7 @@ impl HttpServer {
         connection: Arc<HttpConnection>,
         trail: AuditTrail,
     ) -> Response<TrackedBody> {
-        let has_page = self.options.page && connection.peer.is_some();
-        if has_page && explorer::is_page_path(request.uri().path()) {
+        if self.has_page(&connection) && explorer::is_page_path(request.uri().path()) {
             let tokens = &self.options.tokens;
             let response = explorer::serve_page(&request, tokens, connection.has_tls);
             return TrackedBody::refused(response, trail);
@@ -135,6 +139,11 @@ impl HttpServer {
         // Boxed: hyper keeps the memory of this future for as long as the connection is open.
         let response = Box::pin(Arc::clone(&self).handle(request, &client)).await;
         TrackedBody::track(response, grant, client)
+    }
+
+    /// Whether this connection gets the page for people. A browser opens no Unix socket.
+    fn has_page(&self, connection: &HttpConnection) -> bool {
+        self.options.page && connection.peer.is_some()
     }
 
     /// Checks on whose behalf a request is made, before anything else is read of it.
