@@ -47,8 +47,6 @@ export class App {
   #marks = { uri: "", words: [] };
   #listTimer = 0;
   #mountTimer = 0;
-  /** The first key of two, such as `g h`. */
-  #prefix = 0;
 
   constructor() {
     this.#start();
@@ -268,19 +266,12 @@ export class App {
     if (isTyping || document.querySelector("dialog[open]")) return;
     if (event.key === "/") this.shell?.focusSearch();
     else if (event.key === "?") helpDialog();
-    else if (event.key === "g") this.#prefix = Date.now();
-    else if (Date.now() - this.#prefix < 1000) this.#onSecondKey(event.key);
+    else if (event.key === "1") goTo(viewLink("home"));
+    else if (event.key === "2") this.tree?.focus();
+    else if (event.key === "3") this.#view?.focus?.();
+    else if (event.key === "4") goTo(viewLink("basket"));
     else return;
     event.preventDefault();
-  }
-
-  /** @param {string} key */
-  #onSecondKey(key) {
-    this.#prefix = 0;
-    if (key === "h") goTo(viewLink("home"));
-    else if (key === "b") goTo(viewLink("basket"));
-    else if (key === "t") this.tree?.focus();
-    else if (key === "m") this.#view?.focus?.();
   }
 }
 

@@ -37,7 +37,7 @@ export function helpDialog() {
   /** @type {[string, string][]} */
   const keys = [
     ["/", t("keySearch")], ["?", t("keyHelp")], ["Esc", t("keyEscape")], ["↑ ↓", t("keyArrows")], ["← →", t("keyOpenClose")],
-    ["Home End", t("keyEnds")], ["Enter", t("keyEnter")], ["Space", t("keySpace")], ["g h", t("keyHome")], ["g t", t("keyTree")], ["g m", t("keyMain")], ["g b", t("keyBasket")],
+    ["Home End", t("keyEnds")], ["Enter", t("keyEnter")], ["Space", t("keySpace")], ["1", t("keyHome")], ["2", t("keyTree")], ["3", t("keyMain")], ["4", t("keyBasket")],
   ];
   openDialog(t("keys"), [h("dl", { class: "keys" }, keys.map(([key, text]) => [h("dt", null, h("kbd", null, key)), h("dd", null, text)]).flat())], [closeButton()]);
 }

@@ -8,7 +8,7 @@ import { saveSettings, settings } from "./settings.js";
 import { rowForKey, VirtualList } from "./virtual.js";
 
 /** @typedef {import("./types.js").Item} Item */
-/** @typedef {"name" | "type" | "size" | "age" | "priority"} SortKey */
+/** @typedef {"name" | "type" | "size" | "age" | "priority" | "listed"} SortKey */
 
 const ROW_HEIGHT = 32;
 
@@ -34,8 +34,10 @@ export class FolderView {
     this.store = store;
     this.basket = basket;
     this.folder = store.folder(id);
-    const [key, order] = settings.sort.split(" ");
-    this.#sort = COLUMNS.find((one) => one === key) ?? "name";
+    // Commits and baskets are in an order that means something.
+    this.isOrdered = /^(git|basket):/.test(id);
+    const [key, order] = this.isOrdered ? ["listed", ""] : settings.sort.split(" ");
+    this.#sort = this.isOrdered ? "listed" : COLUMNS.find((one) => one === key) ?? "name";
     this.#isReversed = order === "reversed";
     this.list = new VirtualList({ rowHeight: ROW_HEIGHT, render: (index) => this.#render(index), role: "rowgroup", className: "rows" });
     this.list.element.addEventListener("keydown", (event) => this.#onKey(event));
@@ -71,7 +73,7 @@ export class FolderView {
 
   #renderHead() {
     /** @type {Record<SortKey, import("./i18n.js").StringKey>} */
-    const labels = { name: "columnName", type: "columnType", size: "columnSize", age: "columnAge", priority: "columnPriority" };
+    const labels = { listed: "columnName", name: "columnName", type: "columnType", size: "columnSize", age: "columnAge", priority: "columnPriority" };
     fill(this.head, COLUMNS.map((key) => {
       const isSorted = key === this.#sort;
       const isDescending = this.#isReversed === (key === "name" || key === "type");
@@ -85,7 +87,7 @@ export class FolderView {
   #sortBy(key) {
     this.#isReversed = key === this.#sort ? !this.#isReversed : false;
     this.#sort = key;
-    saveSettings({ sort: this.#isReversed ? `${key} reversed` : key });
+    if (!this.isOrdered) saveSettings({ sort: this.#isReversed ? `${key} reversed` : key });
     this.#renderHead();
     this.#update();
   }
@@ -96,8 +98,9 @@ export class FolderView {
     const kept = filter ? items.filter((item) => item.name.toLowerCase().includes(filter)) : items;
     this.#rows = sortItems(kept, this.#sort, this.#isReversed);
     this.table.setAttribute("aria-rowcount", String(this.#rows.length + 1));
-    this.list.setCount(this.#rows.length);
+    // Before the rows are drawn: without an active one Tab passes the list by.
     if (this.list.active < 0 && this.#rows.length > 0) this.list.setActive(0);
+    this.list.setCount(this.#rows.length);
     const count = t(items.length === 1 ? "oneResource" : "resourceCount", { count: number(items.length) });
     fill(this.status, isComplete ? count : error ? "" : t("loadingCount", { count: number(items.length) }),
       isStale && h("button", { type: "button", class: "button small", onclick: () => this.store.reload(this.folder) }, icon("refresh"), t("changedReload")),
@@ -148,6 +151,7 @@ export class FolderView {
  */
 export function sortItems(items, key, isReversed) {
   const sign = isReversed ? -1 : 1;
+  if (key === "listed") return items;
   if (key === "name") {
     if (items.length > COLLATE_ROWS) return isReversed ? items.toReversed() : items;
     const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });

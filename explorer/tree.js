@@ -215,7 +215,7 @@ export class TreeView {
       if (row.note) this.store.open(row.note);
       else goTo(linkTo(row.item.uri));
     } else if (event.key === "*") this.#openSiblings(row);
-    else if (event.key.length === 1 && !"/?".includes(event.key)) this.#typeAhead(event.key);
+    else if (event.key.length === 1 && !this.#isPageKey(event.key)) this.#typeAhead(event.key);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -240,6 +240,14 @@ export class TreeView {
   #openSiblings(row) {
     const siblings = this.#rows.filter((one) => one.level === row.level && one.item.isCollection && !one.note);
     for (const one of siblings.slice(0, 50)) this.expand(one.item.uri);
+  }
+
+  /**
+   * Whether a key means the same everywhere in the page, and so begins no name.
+   * @param {string} key
+   */
+  #isPageKey(key) {
+    return "/?".includes(key) || ("1234".includes(key) && Date.now() - this.#typedAt > TYPE_AHEAD);
   }
 
   /** @param {string} letter */
