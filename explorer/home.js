@@ -114,11 +114,7 @@ export class HomeView {
       const rows = Array.isArray(told?.subscriptions) ? told.subscriptions : [];
       if (rows.length === 0) return fill(this.subscriptions, h("p", { class: "quiet" }, t("noSubscriptions")));
       fill(this.subscriptions, table([t("target"), t("subscribers"), t("modified")],
-<<<<<<< HEAD
-        rows.slice(0, 100).map((/** @type {any} */ one) => [one.uri ? h("a", { href: linkTo(String(one.uri)) }, String(one.uri)) : t("listOf", { name: String(one.list ?? "") }), one.subscribers, age(one.last_change ?? undefined)])));
-=======
         rows.slice(0, 100).map((/** @type {any} */ one) => [one.uri ? h("a", { href: linkTo(String(one.uri)) }, String(one.uri)) : t("listOf", { what: String(one.list ?? "") }), one.subscribers, age(one.last_change ?? undefined)])));
->>>>>>> page
     } catch {
       fill(this.subscriptions, h("p", { class: "quiet" }, t("noSubscriptions")));
     }

@@ -23,11 +23,7 @@ export default {
   server: "Server", revision: "MCP {revision}", mounts: "Mounts", noMounts: "This server has no mounts. Its resources are in the tree.", stateReady: "ready", stateStarting: "starting", stateDegraded: "degraded", stateFailed: "failed",
   indexLabel: "Search index", indexComplete: "Indexed for search", indexPercent: "Indexed to {percent} %", allFacts: "All facts",
   nextStarting: "Next: wait a moment; the list refreshes itself.", nextUpstream: "Next: check that the server runs and that its address, command and token in the settings are right; refdesk tries again when it is needed.", nextOther: "Next: check the settings of this mount with “refdesk check”.",
-<<<<<<< HEAD
-  clients: "Connected clients", recentRequests: "Recent requests", subscriptions: "Subscriptions", noClients: "This server does not tell who is connected.", noSubscriptions: "No subscriptions.", listOf: "List of {name}", subscribers: "Subscribers", nothingYet: "Nothing yet.",
-=======
   clients: "Connected clients", recentRequests: "Recent requests", subscriptions: "Subscriptions", noClients: "This server does not tell who is connected.", listOf: "list of {what}", noSubscriptions: "No subscriptions.", subscribers: "Subscribers", nothingYet: "Nothing yet.",
->>>>>>> page
   client: "Client", revisionColumn: "Revision", transport: "Transport", principal: "Principal", requests: "Requests", errors: "Errors", lastSeen: "Last seen", time: "When", request: "Request", target: "Resource", outcome: "Outcome",
   addToHost: "Add to my host", hosts: "Hosts", pasteInto: "Paste into {file}", runThis: "Run this in a terminal",
   baskets: "Baskets", basketLead: "Pick resources, watch their tokens, and give them to a model.", basketEmpty: "The basket is empty. Add resources with + in a list or in a preview.", tokensOfBudget: "Tokens of the budget", budget: "Budget", copyMarkdown: "Copy as Markdown", copyBlocks: "Copy as content blocks", saveBasket: "Save on the server", clear: "Empty it", removeNamed: "Remove {name}",

@@ -24,11 +24,7 @@ export default {
   server: "サーバー", revision: "MCP {revision}", mounts: "マウント", noMounts: "このサーバーにマウントはありません。リソースはツリーにあります。", stateReady: "準備完了", stateStarting: "起動中", stateDegraded: "一部制限", stateFailed: "失敗",
   indexLabel: "検索インデックス", indexComplete: "検索インデックス作成済み", indexPercent: "インデックス {percent} %", allFacts: "すべての情報",
   nextStarting: "次の手順: しばらくお待ちください。一覧は自動で更新されます。", nextUpstream: "次の手順: サーバーが動いているか、設定のアドレス・コマンド・トークンが正しいかを確認してください。必要になると refdesk が再接続します。", nextOther: "次の手順: 「refdesk check」でこのマウントの設定を確認してください。",
-<<<<<<< HEAD
-  clients: "接続中のクライアント", recentRequests: "最近のリクエスト", subscriptions: "購読", noClients: "このサーバーは接続状況を公開していません。", noSubscriptions: "購読はありません。", listOf: "一覧 ({name})", subscribers: "購読者", nothingYet: "まだありません。",
-=======
   clients: "接続中のクライアント", recentRequests: "最近のリクエスト", subscriptions: "購読", noClients: "このサーバーは接続状況を公開していません。", listOf: "{what} の一覧", noSubscriptions: "購読はありません。", subscribers: "購読者", nothingYet: "まだありません。",
->>>>>>> page
   client: "クライアント", revisionColumn: "リビジョン", transport: "接続方式", principal: "利用者", requests: "リクエスト", errors: "エラー", lastSeen: "最終アクセス", time: "時刻", request: "リクエスト", target: "リソース", outcome: "結果",
   addToHost: "ホストに追加", hosts: "ホスト", pasteInto: "{file} に貼り付けてください", runThis: "ターミナルで実行してください",
   baskets: "バスケット", basketLead: "リソースを選び、トークン数を見ながら、モデルに渡します。", basketEmpty: "バスケットは空です。一覧やプレビューの + で追加できます。", tokensOfBudget: "予算に対するトークン数", budget: "予算", copyMarkdown: "Markdown としてコピー", copyBlocks: "コンテンツブロックとしてコピー", saveBasket: "サーバーに保存", clear: "空にする", removeNamed: "{name} を取り除く",
