@@ -91,6 +91,8 @@ function order(choices, own, hasLine) {
     const kinds = ["list", "frame", "image", "document", "table", "json", "code", "outline", "history", "binary"];
     // A notebook is JSON that nobody reads as such, a folder's report is not its list.
     if (choice.kind === "json" && own.includes("ipynb")) return 6.5;
+    // JSON beside a text is for programs: a commit shows its diff first.
+    if (choice.kind === "json" && choice.mime !== undefined) return 7.5;
     // What is a table already needs no document around it.
     if (choice.kind === "table" && choice.mime === undefined) return 0;
     return kinds.indexOf(choice.kind) + 1;

@@ -1,7 +1,7 @@
 // Everything that is known of a resource, and texts to copy that lead to it.
 
 import { copyButton, fill, h } from "./dom.js";
-import { age, date, number, size, tokens } from "./format.js";
+import { age, date, number, safeName, size, tokens } from "./format.js";
 import { t } from "./i18n.js";
 import { jsonTree } from "./json_view.js";
 
@@ -45,7 +45,7 @@ export class DetailsPane {
     const mount = this.app.mountOf(uri);
     /** @type {[string, any][]} */
     const rows = [
-      [t("columnName"), resource.name], [t("titleLabel"), resource.title], [t("description"), resource.description], [t("columnType"), resource.mimeType],
+      [t("columnName"), safeName(String(resource.name ?? ""))], [t("titleLabel"), safeName(String(resource.title ?? ""))], [t("description"), resource.description], [t("columnType"), resource.mimeType],
       [t("columnSize"), resource.size === undefined ? undefined : resource.size < 1024 ? size(resource.size) : `${size(resource.size)} (${number(resource.size)} B)`],
       [t("tokens"), this.#tokens === undefined ? undefined : tokens(this.#tokens)],
       [t("modified"), lastModified && `${date(lastModified)} (${age(lastModified)})`],

@@ -71,10 +71,19 @@ export function decoded(text) {
 }
 
 /**
+ * A name, with signs in place of control characters and of those that turn the direction of a line.
+ * @param {string} name
+ */
+export function safeName(name) {
+  const sign = (/** @type {string} */ letter) => (letter < " " ? String.fromCharCode(0x2400 + letter.charCodeAt(0)) : "\ufffd");
+  return name.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, sign);
+}
+
+/**
  * The last segment of a URI, to show.
  * @param {string} uri
  */
 export function lastSegment(uri) {
   const path = uri.replace(/[?#].*$/s, "").replace(/\/+$/, "");
-  return decoded(path.slice(path.lastIndexOf("/") + 1)) || uri;
+  return safeName(decoded(path.slice(path.lastIndexOf("/") + 1)) || uri);
 }

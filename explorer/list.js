@@ -98,8 +98,9 @@ export class FolderView {
     const kept = filter ? items.filter((item) => item.name.toLowerCase().includes(filter)) : items;
     this.#rows = sortItems(kept, this.#sort, this.#isReversed);
     this.table.setAttribute("aria-rowcount", String(this.#rows.length + 1));
-    this.list.setCount(this.#rows.length);
+    // Before the rows are drawn: without an active one Tab passes the list by.
     if (this.list.active < 0 && this.#rows.length > 0) this.list.setActive(0);
+    this.list.setCount(this.#rows.length);
     const count = t(items.length === 1 ? "oneResource" : "resourceCount", { count: number(items.length) });
     fill(this.status, isComplete ? count : error ? "" : t("loadingCount", { count: number(items.length) }),
       isStale && h("button", { type: "button", class: "button small", onclick: () => this.store.reload(this.folder) }, icon("refresh"), t("changedReload")),

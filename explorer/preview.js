@@ -4,7 +4,7 @@ import { CodeView } from "./code_view.js";
 import { viewChoices } from "./choices.js";
 import { copyText, errorBox, fill, h, icon, iconButton } from "./dom.js";
 import { DocumentView } from "./document_view.js";
-import { lastSegment } from "./format.js";
+import { lastSegment, safeName } from "./format.js";
 import { htmlFrame } from "./frame.js";
 import { hasHistory, HistoryView } from "./history.js";
 import { t } from "./i18n.js";
@@ -129,7 +129,7 @@ export class PreviewView {
     const isIn = basket.has(this.uri);
     const tabs = (this.choices ?? []).map((choice) => h("button", { type: "button", class: "tab", "aria-pressed": String(choice === this.#choice), title: choice.mime, onclick: () => this.#show(choice) }, t(choice.label)));
     fill(this.bar, h("div", { class: "tabs", role: "group", "aria-label": t("formats") }, tabs), h("div", { class: "bar-actions" },
-      h("button", { type: "button", class: "button small", "aria-pressed": String(isIn), onclick: () => basket.toggle({ uri: this.uri, name: this.resource.title || this.resource.name, size: this.resource.size }) }, icon(isIn ? "check" : "add"), t("basket")),
+      h("button", { type: "button", class: "button small", "aria-pressed": String(isIn), onclick: () => basket.toggle({ uri: this.uri, name: safeName(String(this.resource.title || this.resource.name)), size: this.resource.size }) }, icon(isIn ? "check" : "add"), t("basket")),
       iconButton("link", t("copyLink"), () => copyText(location.href)),
       iconButton("refresh", t("reload"), () => this.load())));
   }

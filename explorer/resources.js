@@ -1,6 +1,6 @@
 // What the page asks of a server: lists, metadata, content, tools; with less where it offers less.
 
-import { lastSegment } from "./format.js";
+import { lastSegment, safeName } from "./format.js";
 import { METADATA_EXTENSION, McpError } from "./mcp.js";
 
 /** @typedef {import("./types.js").Item} Item */
@@ -246,7 +246,7 @@ export function toItem(resource) {
   const modified = Date.parse(lastModified ?? "");
   const isCollection = resource.isCollection ?? resource._meta?.["dev.refdesk/collection"] ?? resource.mimeType === "inode/directory";
   /** @type {Item} */
-  const item = { uri, name: String(resource.title || resource.name || lastSegment(uri)), isCollection: Boolean(isCollection) };
+  const item = { uri, name: safeName(String(resource.title || resource.name || lastSegment(uri))), isCollection: Boolean(isCollection) };
   if (resource.mimeType) item.mime = String(resource.mimeType);
   if (resource.description) item.description = String(resource.description);
   if (typeof resource.size === "number") item.size = resource.size;

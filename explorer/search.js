@@ -1,7 +1,7 @@
 // Search as you type: words and meaning, filters, and the matches marked.
 
 import { errorBox, fill, h, icon } from "./dom.js";
-import { number } from "./format.js";
+import { number, safeName } from "./format.js";
 import { t } from "./i18n.js";
 import { textOf } from "./resources.js";
 import { goTo, linkTo, viewLink } from "./router.js";
@@ -212,7 +212,7 @@ function toHits(told) {
   return rows.map((/** @type {any} */ row) => {
     const uri = base + String(row.uri);
     const name = uri.slice(uri.lastIndexOf("/") + 1);
-    return { uri, title: String(row.title ?? name), where: String(row.where ?? ""), snippet: String(row.snippet ?? ""), line: Number(row.start_line) || undefined };
+    return { uri, title: safeName(String(row.title ?? name)), where: String(row.where ?? ""), snippet: String(row.snippet ?? ""), line: Number(row.start_line) || undefined };
   });
 }
 

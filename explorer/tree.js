@@ -115,7 +115,7 @@ export class TreeView {
       "aria-level": level,
       "aria-posinset": position,
       "aria-setsize": siblings,
-      "aria-selected": isSelected,
+      "aria-selected": String(isSelected),
       "aria-expanded": item.isCollection ? String(isOpen) : undefined,
       title: item.uri,
       onclick: () => {

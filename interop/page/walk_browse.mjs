@@ -1,0 +1,105 @@
+// Browsing: mounts, tree, breadcrumbs, deep links, filter and sort.
+
+import { listRow, treeRow } from "./hands.mjs";
+import { assert, assertEqual, until } from "./report.mjs";
+
+/** @typedef {{ page: import("playwright-core").Page, hand: any, desk: import("./refdesk.mjs").Refdesk, folder: string, check: (name: string, run: () => Promise<unknown>) => Promise<void> }} Walk */
+
+/** @param {Walk} walk */
+export async function walkBrowse({ page, hand, desk, check }) {
+  await check("Home shows each mount, its state and that it is indexed", async () => {
+    await page.goto(desk.page());
+    const card = page.locator(".card", { has: page.locator("h3", { hasText: /^handbook$/ }) });
+    await card.locator(".badge", { hasText: "ready" }).waitFor();
+    await card.getByText("Indexed for search").waitFor();
+    const names = await page.locator(".card h3").allInnerTexts();
+    assertEqual(names.sort(), ["asking", "handbook", "handbook-git"], "the mounts");
+  });
+
+  await check("Home has the text that adds this server to a host", async () => {
+    await hand.press(page.getByRole("button", { name: "Codex" }));
+    const text = await page.locator(".host-text pre").innerText();
+    assert(text.includes(`${desk.origin}/mcp`), text);
+  });
+
+  await check("the tree opens folder by folder, and shows a file", async () => {
+    await hand.toggleFolder("handbook");
+    await treeRow(page, "docs").waitFor();
+    await hand.toggleFolder("docs");
+    await hand.showInTree("signing.md");
+    const title = page.frameLocator("iframe.frame").getByRole("heading", { name: "Signing releases" });
+    await title.waitFor();
+    assertEqual(new URL(page.url()).hash, "#/file:///handbook/docs/signing.md", "the address");
+    assertEqual(await treeRow(page, "signing.md").getAttribute("aria-selected"), "true", "selected in the tree");
+  });
+
+  await check("the tree closes a folder", async () => {
+    await hand.toggleFolder("docs");
+    await treeRow(page, "signing.md").waitFor({ state: "detached" });
+  });
+
+  await check("breadcrumbs name the way and lead back", async () => {
+    const crumbs = page.getByRole("navigation", { name: "Path" });
+    assertEqual(await crumbs.locator("li").allInnerTexts(), ["handbook", "docs", "signing.md"], "the way");
+    await hand.press(crumbs.getByRole("link", { name: "docs" }));
+    await listRow(page, "plan.pdf").waitFor();
+  });
+
+  await check("a deep link shows its line, even far down", async () => {
+    await page.goto(desk.page("#/file:///handbook/src/main.rs:343"));
+    const line = page.locator(".code-line.target");
+    await line.waitFor();
+    assertEqual(await page.locator(".code-line.target .line-number").getAttribute("data-line"), "343", "the line");
+    assert((await line.innerText()).includes("let line = 343;"), await line.innerText());
+    await until(() => isInView(line), Boolean);
+  });
+
+  await check("the list filters by name and counts", async () => {
+    await page.goto(desk.page("#/file:///handbook/docs"));
+    await listRow(page, "signing.md").waitFor();
+    await hand.type(page.getByRole("searchbox", { name: "Filter by name" }), "pdf");
+    await until(() => names(page), (seen) => seen.join() === "plan.pdf");
+    await hand.type(page.getByRole("searchbox", { name: "Filter by name" }), "");
+    await until(() => names(page), (seen) => seen.length === 4);
+  });
+
+  await check("the list sorts by size, and the other way, and by priority", async () => {
+    await hand.press(page.getByRole("button", { name: "Size" }));
+    const sorted = await until(() => sizes(page), (seen) => seen.length === 4 && isSorted(seen));
+    await hand.press(page.getByRole("button", { name: "Size" }));
+    await until(() => sizes(page), (seen) => isSorted([...seen].reverse()));
+    assertEqual(await page.locator(".list-head .size").getAttribute("aria-sort"), "ascending", "what a screen reader is told");
+    await hand.press(page.getByRole("button", { name: "Priority" }));
+    await until(() => names(page), (seen) => seen.slice(0, 2).sort().join() === "signing.md,設計.md");
+    await hand.press(page.getByRole("button", { name: "Name" }));
+    return `sizes ${sorted.join(", ")}`;
+  });
+}
+
+/** @param {import("playwright-core").Page} page */
+function names(page) {
+  return page.locator(".list-row .row-name").allInnerTexts();
+}
+
+/** The sizes of the rows in bytes, from top to bottom. @param {import("playwright-core").Page} page */
+async function sizes(page) {
+  const rows = await page.locator(".list-row").evaluateAll((all) => all
+    .map((row) => ({ y: row.getBoundingClientRect().y, size: row.querySelector(".size")?.textContent ?? "" }))
+    .sort((a, b) => a.y - b.y)
+    .map(({ size }) => size));
+  return rows.map((text) => Number.parseFloat(text) * (/k/i.test(text) ? 1024 : 1));
+}
+
+/** @param {number[]} values */
+function isSorted(values) {
+  return values.every((value, at) => at === 0 || values[at - 1] >= value);
+}
+
+/** @param {import("playwright-core").Locator} target */
+export function isInView(target) {
+  return target.evaluate((element) => {
+    const { top, bottom, left } = element.getBoundingClientRect();
+    const hit = document.elementFromPoint(left + 20, (top + bottom) / 2);
+    return Boolean(hit && (element === hit || element.contains(hit)));
+  });
+}

@@ -1,0 +1,59 @@
+// Search as a person types, its filters, and the matches marked in the preview.
+
+import { assert, assertEqual, until } from "./report.mjs";
+
+/** @param {import("./walk_browse.mjs").Walk} walk */
+export async function walkSearch({ page, hand, desk, check }) {
+  await check("search answers while a person types", async () => {
+    await page.goto(desk.page());
+    await page.locator(".card").first().waitFor();
+    await hand.startSearch();
+    await page.keyboard.type("rotat");
+    await page.keyboard.type("e key");
+    await until(() => hits(page), (seen) => seen.some((uri) => uri.includes("signing.md")));
+    assert((await page.locator(".hit mark").count()) > 0, "no match is marked");
+    assert(page.url().includes("#search?q=rotate"), page.url());
+  });
+
+  await check("search filters by type, and by language", async () => {
+    await hand.choose(page.getByLabel("Type"), "PDF");
+    await until(() => hits(page), (seen) => seen.length > 0 && seen.every((uri) => uri.includes("plan.pdf")));
+    await hand.choose(page.getByLabel("Type"), "any");
+    await until(() => hits(page), (seen) => seen.some((uri) => uri.includes("signing.md")));
+  });
+
+  await check("search finds Japanese text", async () => {
+    await hand.startSearch();
+    await hand.type(page.getByRole("searchbox", { name: "Search", exact: true }), "署名鍵");
+    await until(() => hits(page), (seen) => seen.some((uri) => decodeURIComponent(uri).includes("設計.md")));
+  });
+
+  await check("a hit opens with its words marked", async () => {
+    await hand.startSearch();
+    await hand.type(page.getByRole("searchbox", { name: "Search", exact: true }), "second token");
+    await until(() => hits(page), (seen) => seen.some((uri) => uri.includes("notes.txt")) && seen.length > 0);
+    await until(() => page.locator(".search-status").innerText(), (text) => /passage/.test(text));
+    await hand.openFirstHit();
+    const marks = await until(() => marked(page), (seen) => seen.length > 0);
+    assert(marks.some((word) => /second|token/i.test(word)), marks);
+  });
+
+  await check("an empty search says what can be written", async () => {
+    await page.goto(desk.page("#search"));
+    await page.getByText("Type words").waitFor();
+    assertEqual(await page.locator(".hit").count(), 0, "hits");
+  });
+}
+
+/** @param {import("playwright-core").Page} page */
+function hits(page) {
+  return page.locator(".hit .hit-uri").allInnerTexts();
+}
+
+/** The marked words of the preview, in text or in a frame. @param {import("playwright-core").Page} page */
+async function marked(page) {
+  const here = await page.locator(".preview-body mark").allInnerTexts();
+  const frames = page.frames().filter((frame) => frame !== page.mainFrame());
+  const there = await Promise.all(frames.map((frame) => frame.locator("mark").allInnerTexts().catch(() => [])));
+  return [...here, ...there.flat()];
+}
