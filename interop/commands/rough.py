@@ -63,6 +63,7 @@ def checks(program: Path) -> Iterator[CheckResult]:
         yield from pipe_checks(program, home, desk)
         yield from terminal_checks(program, home, desk)
         yield from broken_checks(program, home)
+        yield from hangup_checks(program, home, desk)
         yield from daemon_checks(program, home, desk)
 
 
@@ -168,6 +169,33 @@ def broken_checks(program: Path, home: Path) -> Iterator[CheckResult]:
     left = [child for child in children if is_alive(child)]
     is_fine = status in (130, -signal.SIGINT) and children and not left
     yield "Ctrl-C ends the command and its server", None if is_fine else f"{status}, {children}, left {left}"
+
+
+def hangup_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult]:
+    """A full-screen view ends with its terminal."""
+    for view in ["pick", "top"]:
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(desk)
+            os.execve(program, ["refdesk", view], environment(home) | {"TERM": "xterm"})
+        screen = b""
+        deadline = time.monotonic() + TIMEOUT
+        # The first frame has the name of the mount.
+        while b"desk" not in screen and time.monotonic() < deadline:
+            if select.select([terminal], [], [], 1.0)[0]:
+                screen += os.read(terminal, 65_536)
+        children = child_of(pid)
+        os.close(terminal)
+        while is_alive(pid) and time.monotonic() < deadline:
+            select.select([], [], [], 0.05)
+        ended = not is_alive(pid)
+        if not ended:
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        while any(is_alive(child) for child in children) and time.monotonic() < deadline:
+            select.select([], [], [], 0.05)
+        left = [child for child in children if is_alive(child)]
+        yield f"{view} ends with its terminal", None if ended and not left else f"{ended}, left {left}, {screen[-300:]!r}"
 
 
 def daemon_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult]:

@@ -10,7 +10,7 @@ use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use ratatui::backend::CrosstermBackend;
@@ -31,6 +31,8 @@ use crate::error::CommandError;
 const MAX_KEYS: usize = 256;
 /// How soon the thread that reads keys sees that the view is closed.
 const KEY_POLL: Duration = Duration::from_millis(50);
+/// How long the exit waits for that thread.
+const READER_EXIT: Duration = Duration::from_millis(500);
 
 /// The terminal while a view has it.
 pub(crate) struct FullScreen {
@@ -148,9 +150,14 @@ impl Drop for FullScreen {
     fn drop(&mut self) {
         self.is_closed.store(true, Ordering::SeqCst);
         self.keys.close();
-        // The thread must not take a key that is for the next program.
-        if let Some(reader) = self.reader.take() {
-            let _ = reader.join();
+        // The thread must not take a key that is for the next program. Where the terminal is gone,
+        // it may never end, and the program must.
+        let deadline = Instant::now() + READER_EXIT;
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) {
+            if Instant::now() > deadline {
+                break;
+            }
+            thread::sleep(KEY_POLL / 10);
         }
         self.restore.restore();
     }
