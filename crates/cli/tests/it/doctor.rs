@@ -41,7 +41,9 @@ fn a_server_that_cannot_be_reached_has_status_2() {
 fn a_server_with_errors_has_status_1() {
     let folder = project();
     let answer = |result: &str| {
-        format!("read line; echo '{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{result}}}'; cat >/dev/null")
+        format!(
+            "read line; echo '{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{result}}}'; cat >/dev/null"
+        )
     };
     let opened = r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x","version":"1"}}"#;
     let usual = ["doctor", "--revision", "2025-11-25", "--timeout", "1s", "--", "sh", "-c"];
