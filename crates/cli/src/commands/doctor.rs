@@ -44,6 +44,8 @@ fn run_fallibly(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     }
     let options = options(args)?;
     let target = target(args)?;
+    let is_http = matches!(target, DoctorTarget::Http { .. });
+    anyhow::ensure!(is_http || args.header.is_empty(), "--header is for servers at a URL");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut progress = show_progress;
     let report = runtime.block_on(async {

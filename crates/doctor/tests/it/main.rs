@@ -16,3 +16,4 @@ mod hostile;
 mod http_server;
 mod pipe_server;
 mod rendering;
+mod tolerated;
