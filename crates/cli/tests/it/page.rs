@@ -68,6 +68,30 @@ fn the_page_is_at_the_root_of_the_address_in_the_banner() {
     assert_eq!(desk.status("/explorer/app.js"), 200);
 }
 
+/// The line for people, the last one of the banner.
+#[test]
+fn the_banner_names_the_page_and_says_when_a_token_is_missing() {
+    let folder = project();
+    let last_line = |table: &str| {
+        let mount = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\n";
+        fs::write(folder.path().join("refdesk.toml"), format!("{mount}{table}")).unwrap();
+        let mut command = refdesk(folder.path(), &["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut lines = output.lines().map(Result::unwrap);
+        let line = lines.find(|line| line.trim_start().starts_with("page ")).unwrap();
+        let _ = child.kill();
+        let _ = child.wait();
+        line
+    };
+    let open = last_line("");
+    assert!(open.starts_with("  page  http://127.0.0.1:") && open.ends_with('/'), "{open}");
+    let (_, table) = new_token(folder.path(), &["ada"]);
+    let closed = last_line(&table);
+    assert!(closed.contains("?token=") && closed.contains("refdesk token new"), "{closed}");
+    assert!(!closed.contains("rdk_"), "{closed}");
+}
+
 #[test]
 fn the_page_can_be_turned_off_by_an_argument_and_by_a_setting() {
     let folder = project();

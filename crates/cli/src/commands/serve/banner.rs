@@ -107,6 +107,11 @@ impl Banner {
                 "  warning: other machines can reach this server, at\n    {urls}\n"
             ));
         }
+        let hint = match self.url.starts_with("http") {
+            true => "   (add it to a host: refdesk host-config)",
+            false => "",
+        };
+        text.push_str(&format!("  listening on {}{hint}\n", self.url));
         if let Some(page) = &self.page {
             let hint = match self.page_needs_token {
                 true => "   (with ?token=… at its end; make a token: refdesk token new NAME)",
@@ -114,11 +119,6 @@ impl Banner {
             };
             text.push_str(&format!("  page  {page}{hint}\n"));
         }
-        let hint = match self.url.starts_with("http") {
-            true => "   (add it to a host: refdesk host-config)",
-            false => "",
-        };
-        text.push_str(&format!("  listening on {}{hint}\n", self.url));
         output::print(&text)
     }
 
