@@ -89,7 +89,7 @@ export function assertEqual(seenValue, wanted, what = "") {
  * @param {number} [limit] milliseconds
  * @returns {Promise<T>}
  */
-export async function until(look, isRight, limit = 20_000) {
+export async function until(look, isRight, limit = 30_000) {
   const end = Date.now() + limit;
   for (;;) {
     const value = await look();

@@ -16,6 +16,15 @@ export async function walkBrowse({ page, hand, desk, check }) {
     assertEqual(names.sort(), ["asking", "handbook", "handbook-git"], "the mounts");
   });
 
+  await check("Home shows who is connected and what was asked, where the server tells", async () => {
+    const told = await page.evaluate(() => globalThis.refdesk.api.readJson("refdesk://clients").catch(() => null));
+    const section = (/** @type {string} */ title) => page.locator("section", { has: page.getByRole("heading", { name: title }) });
+    if (!told) return void (await section("Connected clients").getByText("does not tell who is connected").waitFor());
+    await section("Connected clients").getByRole("cell", { name: "refdesk-page" }).first().waitFor();
+    await section("Recent requests").getByRole("cell", { name: "resources/read" }).first().waitFor();
+    return `${told.clients.length} clients`;
+  });
+
   await check("Home has the text that adds this server to a host", async () => {
     await hand.press(page.getByRole("button", { name: "Codex" }));
     const text = await page.locator(".host-text pre").innerText();
