@@ -96,10 +96,13 @@ export class App {
 
   async #loadRoots() {
     const { client, folders } = this;
-    for (let isDone = false; !isDone; ) {
+    for (let isDone = false; !isDone;) {
       await client.whenReady();
       if (client.state === "closed") return;
-      isDone = await folders.loadRoots().then(() => true, () => false);
+      isDone = await folders.loadRoots().then(
+        () => true,
+        () => false,
+      );
       if (!isDone) await new Promise((resolve) => setTimeout(resolve, 1000));
     }
     if (folders === this.folders && this.#route.view === "resource") this.tree?.reveal(String(this.#route.uri));
@@ -182,11 +185,13 @@ export class App {
     this.shell?.showRoute(route);
     document.title = [route.uri ? lastSegment(route.uri) : route.name, t("pageTitle")].filter(Boolean).join(" – ");
     const view = this.#view;
-    if (view instanceof PreviewView && route.view === "resource" && route.uri === view.uri) return view.setLine(route.line);
+    if (view instanceof PreviewView && route.view === "resource" && route.uri === view.uri)
+      return view.setLine(route.line);
     if (view instanceof SearchView && route.view === "search") return view.setQuery(route.query ?? "");
     if (view instanceof ComponentsView && route.view === view.kind) return view.show(route.name);
     view?.destroy();
-    if (before.uri && before.uri !== route.uri && !this.tree?.expanded.has(before.uri)) this.client.unsubscribe(before.uri);
+    if (before.uri && before.uri !== route.uri && !this.tree?.expanded.has(before.uri))
+      this.client.unsubscribe(before.uri);
     this.#view = this.#open(route);
     this.shell?.setMain(this.#view.element, route.view === "resource");
     if (route.view === "resource" && route.uri) this.tree?.reveal(route.uri);

@@ -35,9 +35,27 @@ function askByForm(params) {
       answer = { action: "decline" };
       dialog.close();
     };
-    const element = h("form", { onsubmit: submit }, form.element, h("div", { class: "dialog-actions" },
-      h("button", { type: "button", class: "button", onclick: decline }, t("decline")), h("button", { type: "submit", class: "button primary" }, t("send"))));
-    const dialog = openDialog(t("serverAsks"), [h("p", { class: "question" }, String(params.message ?? "")), h("p", { class: "quiet" }, t("askWarning")), element], [], () => resolve(answer));
+    const element = h(
+      "form",
+      { onsubmit: submit },
+      form.element,
+      h(
+        "div",
+        { class: "dialog-actions" },
+        h("button", { type: "button", class: "button", onclick: decline }, t("decline")),
+        h("button", { type: "submit", class: "button primary" }, t("send")),
+      ),
+    );
+    const dialog = openDialog(
+      t("serverAsks"),
+      [
+        h("p", { class: "question" }, String(params.message ?? "")),
+        h("p", { class: "quiet" }, t("askWarning")),
+        element,
+      ],
+      [],
+      () => resolve(answer),
+    );
   });
 }
 
@@ -54,8 +72,24 @@ function askToVisit(params) {
       answer = { action };
       dialog.close();
     };
-    const open = host ? h("a", { class: "button primary", href: url, target: "_blank", rel: "noopener noreferrer", onclick: finish("accept") }, t("openSite", { host })) : null;
-    const dialog = openDialog(t("serverAsks"), [h("p", { class: "question" }, String(params.message ?? "")), h("p", { class: "uri-box mono" }, url)],
-      [h("button", { type: "button", class: "button", onclick: finish("decline") }, t("decline")), open], () => resolve(answer));
+    const open = host
+      ? h(
+          "a",
+          {
+            class: "button primary",
+            href: url,
+            target: "_blank",
+            rel: "noopener noreferrer",
+            onclick: finish("accept"),
+          },
+          t("openSite", { host }),
+        )
+      : null;
+    const dialog = openDialog(
+      t("serverAsks"),
+      [h("p", { class: "question" }, String(params.message ?? "")), h("p", { class: "uri-box mono" }, url)],
+      [h("button", { type: "button", class: "button", onclick: finish("decline") }, t("decline")), open],
+      () => resolve(answer),
+    );
   });
 }

@@ -50,7 +50,11 @@ function tryJson(text) {
 /** @param {any} block */
 function imageBlock(block) {
   const type = /^image\/[\w.+-]+$/.test(String(block.mimeType)) ? block.mimeType : "image/png";
-  return h("img", { class: "block picture", alt: t("imageBlock"), src: `data:${type};base64,${String(block.data ?? "")}` });
+  return h("img", {
+    class: "block picture",
+    alt: t("imageBlock"),
+    src: `data:${type};base64,${String(block.data ?? "")}`,
+  });
 }
 
 /**
@@ -59,8 +63,17 @@ function imageBlock(block) {
  */
 function linkBlock(app, block) {
   const uri = String(block.uri ?? "");
-  return h("div", { class: "block link-block" }, icon("file"), h("a", { href: linkTo(uri) }, String(block.title || block.name || uri)), h("span", { class: "quiet" }, size(block.size)),
-    h("span", { class: "quiet" }, String(block.description ?? "")), iconButton("add", t("addToBasket"), () => app.basket.add({ uri, name: block.title || block.name, size: block.size })));
+  return h(
+    "div",
+    { class: "block link-block" },
+    icon("file"),
+    h("a", { href: linkTo(uri) }, String(block.title || block.name || uri)),
+    h("span", { class: "quiet" }, size(block.size)),
+    h("span", { class: "quiet" }, String(block.description ?? "")),
+    iconButton("add", t("addToBasket"), () =>
+      app.basket.add({ uri, name: block.title || block.name, size: block.size }),
+    ),
+  );
 }
 
 /**
@@ -70,9 +83,25 @@ function linkBlock(app, block) {
 function resourceBlock(app, resource) {
   const uri = String(resource.uri ?? "");
   const mime = String(resource.mimeType ?? "");
-  const body = typeof resource.text === "string" ? textBlock(resource.text)
-    : mime.startsWith("image/") ? imageBlock({ mimeType: mime, data: resource.blob }) : h("p", { class: "quiet" }, t("binaryBlock", { mime }));
-  return h("div", { class: "block resource-block" }, h("div", { class: "block-head" }, icon("file"), h("a", { href: linkTo(uri) }, uri), h("span", { class: "quiet" }, mime), iconButton("add", t("addToBasket"), () => app.basket.add({ uri }))), body);
+  const body =
+    typeof resource.text === "string"
+      ? textBlock(resource.text)
+      : mime.startsWith("image/")
+        ? imageBlock({ mimeType: mime, data: resource.blob })
+        : h("p", { class: "quiet" }, t("binaryBlock", { mime }));
+  return h(
+    "div",
+    { class: "block resource-block" },
+    h(
+      "div",
+      { class: "block-head" },
+      icon("file"),
+      h("a", { href: linkTo(uri) }, uri),
+      h("span", { class: "quiet" }, mime),
+      iconButton("add", t("addToBasket"), () => app.basket.add({ uri })),
+    ),
+    body,
+  );
 }
 
 /**
@@ -82,7 +111,17 @@ function resourceBlock(app, resource) {
  */
 export function toolResult(app, result) {
   const blocks = Array.isArray(result?.content) ? result.content : [];
-  return h("div", { class: `result${result?.isError ? " failed" : ""}` }, result?.isError && h("p", { class: "problem", role: "alert" }, t("toolFailed")),
+  return h(
+    "div",
+    { class: `result${result?.isError ? " failed" : ""}` },
+    result?.isError && h("p", { class: "problem", role: "alert" }, t("toolFailed")),
     blocks.slice(0, 500).map((/** @type {any} */ block) => contentBlock(app, block)),
-    result?.structuredContent !== undefined && h("details", { open: blocks.length === 0 }, h("summary", null, t("structured")), jsonTree(result.structuredContent)));
+    result?.structuredContent !== undefined &&
+      h(
+        "details",
+        { open: blocks.length === 0 },
+        h("summary", null, t("structured")),
+        jsonTree(result.structuredContent),
+      ),
+  );
 }

@@ -12,7 +12,8 @@ import { HIGHLIGHTED } from "./text_source.js";
  * @property {boolean} [isHighlighted]
  */
 
-const TEXT_TYPES = /^(text\/|message\/|application\/(.*\+)?(json|xml|yaml|toml|javascript|sql|graphql|x-sh|x-yaml|x-toml|x-ndjson|x-sh|x-httpd-php|x-tex|x-perl|x-ruby|x-python|x-ipynb\+json)($|;))/;
+const TEXT_TYPES =
+  /^(text\/|message\/|application\/(.*\+)?(json|xml|yaml|toml|javascript|sql|graphql|x-sh|x-yaml|x-toml|x-ndjson|x-sh|x-httpd-php|x-tex|x-perl|x-ruby|x-python|x-ipynb\+json)($|;))/;
 
 /** @param {string} mime */
 export function isText(mime) {
@@ -36,17 +37,25 @@ export function viewChoices(resource, { hasLine, hasHistory }) {
   const others = formats.filter((mime) => mime !== own);
   const isHighlighted = others.includes(HIGHLIGHTED);
   // The server's own clean form of a web page is better than ours.
-  const isCleaned = own.startsWith("text/html") && others.some((mime) => mime.startsWith("text/html") && mime !== HIGHLIGHTED);
+  const isCleaned =
+    own.startsWith("text/html") && others.some((mime) => mime.startsWith("text/html") && mime !== HIGHLIGHTED);
   for (const mime of [own, ...others]) choices.push(...formChoices(mime, mime === own, isHighlighted));
-  if (own.startsWith("text/markdown") && !others.some((mime) => mime.startsWith("text/html"))) choices.push({ kind: "document", label: "viewRendered" });
-  if (isCleaned) choices.splice(choices.findIndex((choice) => choice.kind === "frame" && !choice.mime), 1);
+  if (own.startsWith("text/markdown") && !others.some((mime) => mime.startsWith("text/html")))
+    choices.push({ kind: "document", label: "viewRendered" });
+  if (isCleaned)
+    choices.splice(
+      choices.findIndex((choice) => choice.kind === "frame" && !choice.mime),
+      1,
+    );
   if (hasHistory) choices.push({ kind: "history", label: "viewHistory" });
   return order(choices, own, hasLine);
 }
 
 /** @param {any} resource */
 export function isCollection(resource) {
-  return Boolean(resource.isCollection ?? resource._meta?.["dev.refdesk/collection"] ?? resource.mimeType === "inode/directory");
+  return Boolean(
+    resource.isCollection ?? resource._meta?.["dev.refdesk/collection"] ?? resource.mimeType === "inode/directory",
+  );
 }
 
 /**
@@ -64,18 +73,33 @@ function formChoices(mime, isOwn, isHighlighted) {
   if (type === "image/svg+xml" || type.startsWith("image/")) {
     if (mime.includes("variant=thumbnail")) return [];
     /** @type {ViewChoice[]} */
-    const image = [{ kind: "image", label: mime.includes("sanitised") ? "viewSanitised" : "viewImage", mime: accept ?? mime }];
+    const image = [
+      { kind: "image", label: mime.includes("sanitised") ? "viewSanitised" : "viewImage", mime: accept ?? mime },
+    ];
     return type === "image/svg+xml" && isOwn ? [...image, { kind: "code", label: "viewSource", isHighlighted }] : image;
   }
-  if (type === "text/html") return [{ kind: "frame", label: "viewRendered", mime: accept }, ...(isOwn ? [/** @type {ViewChoice} */ ({ kind: "code", label: "viewSource", isHighlighted })] : [])];
+  if (type === "text/html")
+    return [
+      { kind: "frame", label: "viewRendered", mime: accept },
+      ...(isOwn ? [/** @type {ViewChoice} */ ({ kind: "code", label: "viewSource", isHighlighted })] : []),
+    ];
   if (type === "text/markdown" && !isOwn) return [{ kind: "document", label: "viewDocument", mime }];
   if (type === "text/csv" || type === "text/tab-separated-values") {
-    return [{ kind: "table", label: "viewTable", mime: accept }, { kind: "code", label: "viewSource", mime: accept, isHighlighted: isOwn && isHighlighted }];
+    return [
+      { kind: "table", label: "viewTable", mime: accept },
+      { kind: "code", label: "viewSource", mime: accept, isHighlighted: isOwn && isHighlighted },
+    ];
   }
   if (/^application\/(.*\+)?json$/.test(type)) {
-    return [{ kind: "json", label: "viewTree", mime: accept }, ...(isOwn ? [/** @type {ViewChoice} */ ({ kind: "code", label: "viewSource", isHighlighted })] : [])];
+    return [
+      { kind: "json", label: "viewTree", mime: accept },
+      ...(isOwn ? [/** @type {ViewChoice} */ ({ kind: "code", label: "viewSource", isHighlighted })] : []),
+    ];
   }
-  if (isText(mime)) return [{ kind: "code", label: isOwn ? "viewSource" : "viewText", mime: accept, isHighlighted: isOwn && isHighlighted }];
+  if (isText(mime))
+    return [
+      { kind: "code", label: isOwn ? "viewSource" : "viewText", mime: accept, isHighlighted: isOwn && isHighlighted },
+    ];
   return isOwn ? [{ kind: "binary", label: "viewBinary" }] : [];
 }
 
@@ -102,5 +126,8 @@ function order(choices, own, hasLine) {
     const key = `${choice.kind} ${choice.label} ${choice.mime ?? ""}`;
     return !seen.has(key) && seen.add(key);
   });
-  return unique.map((choice, at) => ({ choice, at })).sort((a, b) => rank(a.choice) - rank(b.choice) || a.at - b.at).map(({ choice }) => choice);
+  return unique
+    .map((choice, at) => ({ choice, at }))
+    .sort((a, b) => rank(a.choice) - rank(b.choice) || a.at - b.at)
+    .map(({ choice }) => choice);
 }

@@ -85,7 +85,13 @@ export class CodeView {
    */
   #want(first, last) {
     for (let chunk = Math.floor(first / CHUNK); chunk <= Math.floor(last / CHUNK); chunk += 1) {
-      if (!this.#chunks.has(chunk) && !this.#loading.has(chunk) && this.#total > chunk * CHUNK && (this.#chunks.size > 0 || this.#isExact)) this.#load(chunk);
+      if (
+        !this.#chunks.has(chunk) &&
+        !this.#loading.has(chunk) &&
+        this.#total > chunk * CHUNK &&
+        (this.#chunks.size > 0 || this.#isExact)
+      )
+        this.#load(chunk);
     }
   }
 
@@ -108,7 +114,11 @@ export class CodeView {
       // Past the end: there are fewer lines than the guess said.
       if (chunk > 0 && this.#chunks.size > 0) this.#setTotal(chunk * CHUNK, false);
       else if (chunk > 0) return void this.#load(0);
-      else fill(this.problem, errorBox(messageOf(error), () => this.#load(chunk)));
+      else
+        fill(
+          this.problem,
+          errorBox(messageOf(error), () => this.#load(chunk)),
+        );
     } finally {
       this.#loading.delete(chunk);
     }
@@ -116,7 +126,9 @@ export class CodeView {
 
   /** @param {number} chunk */
   #forgetFarthest(chunk) {
-    const farthest = [...this.#chunks.keys()].reduce((one, other) => (Math.abs(other - chunk) > Math.abs(one - chunk) ? other : one));
+    const farthest = [...this.#chunks.keys()].reduce((one, other) =>
+      Math.abs(other - chunk) > Math.abs(one - chunk) ? other : one,
+    );
     this.#chunks.delete(farthest);
   }
 
@@ -134,7 +146,13 @@ export class CodeView {
   #render(index) {
     const line = this.#chunks.get(Math.floor(index / CHUNK))?.[index % CHUNK];
     const isTarget = index + 1 === this.#target;
-    const number = h("a", { class: "line-number", href: linkTo(this.source.uri, index + 1), tabindex: -1, "aria-hidden": "true", "data-line": index + 1 });
+    const number = h("a", {
+      class: "line-number",
+      href: linkTo(this.source.uri, index + 1),
+      tabindex: -1,
+      "aria-hidden": "true",
+      "data-line": index + 1,
+    });
     const text = h("code", { class: "line-text" });
     for (const { text: piece, style } of line ?? []) {
       const nodes = markedNodes(piece, this.marks);
@@ -151,6 +169,10 @@ export class CodeView {
  */
 function width(line) {
   let columns = 0;
-  for (const { text } of line) columns += text.length + (text.match(/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\t]/g)?.length ?? 0);
+  for (const { text } of line)
+    columns +=
+      text.length +
+      (text.match(/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\t]/g)
+        ?.length ?? 0);
   return columns;
 }

@@ -45,25 +45,72 @@ export class DetailsPane {
     const mount = this.app.mountOf(uri);
     /** @type {[string, any][]} */
     const rows = [
-      [t("columnName"), safeName(String(resource.name ?? ""))], [t("titleLabel"), safeName(String(resource.title ?? ""))], [t("description"), resource.description], [t("columnType"), resource.mimeType],
-      [t("columnSize"), resource.size === undefined ? undefined : resource.size < 1024 ? size(resource.size) : `${size(resource.size)} (${number(resource.size)} B)`],
+      [t("columnName"), safeName(String(resource.name ?? ""))],
+      [t("titleLabel"), safeName(String(resource.title ?? ""))],
+      [t("description"), resource.description],
+      [t("columnType"), resource.mimeType],
+      [
+        t("columnSize"),
+        resource.size === undefined
+          ? undefined
+          : resource.size < 1024
+            ? size(resource.size)
+            : `${size(resource.size)} (${number(resource.size)} B)`,
+      ],
       [t("tokens"), this.#tokens === undefined ? undefined : tokens(this.#tokens)],
       [t("modified"), lastModified && `${date(lastModified)} (${age(lastModified)})`],
-      [t("columnPriority"), priority], [t("audience"), Array.isArray(audience) ? audience.join(", ") : undefined],
-      [t("language"), meta["dev.refdesk/language"]], [t("charset"), meta["dev.refdesk/charset"]],
+      [t("columnPriority"), priority],
+      [t("audience"), Array.isArray(audience) ? audience.join(", ") : undefined],
+      [t("language"), meta["dev.refdesk/language"]],
+      [t("charset"), meta["dev.refdesk/charset"]],
       [t("capabilities"), capabilities(resource)],
-      [t("whereFrom"), mount && `${mount.name} (${mount.kind})`], [t("origin"), origin(meta)], [t("derived"), derived(meta)],
-      [t("version"), meta["dev.refdesk/etag"]], [t("cacheAge"), cacheAge(meta, this.#readAt)],
+      [t("whereFrom"), mount && `${mount.name} (${mount.kind})`],
+      [t("origin"), origin(meta)],
+      [t("derived"), derived(meta)],
+      [t("version"), meta["dev.refdesk/etag"]],
+      [t("cacheAge"), cacheAge(meta, this.#readAt)],
       [t("notes"), Array.isArray(meta["dev.refdesk/notes"]) ? meta["dev.refdesk/notes"].join("; ") : undefined],
     ];
     const formats = Array.isArray(meta["dev.refdesk/formats"]) ? meta["dev.refdesk/formats"] : [];
-    fill(this.body,
+    fill(
+      this.body,
       h("p", { class: "uri-box mono" }, uri),
-      h("div", { class: "copies" }, copyButton(t("copyUri"), () => uri), copyButton("@server:uri", () => `@${this.app.api.serverName}:${uri}`),
-        copyButton(t("copyCall"), () => toolCall(this.app, uri)), copyButton("curl", () => curl(this.app, uri))),
-      h("dl", null, rows.filter(([, value]) => value !== undefined && value !== null && value !== "").map(([name, value]) => [h("dt", null, name), h("dd", null, String(value))]).flat()),
-      formats.length > 1 && h("div", null, h("h3", null, t("formats")), h("ul", { class: "formats" }, formats.map((/** @type {any} */ one) => h("li", null, h("span", { class: "mono" }, String(one.mimeType)), h("span", { class: "quiet" }, one.size === undefined ? "" : ` ${size(one.size)}`))))),
-      h("details", null, h("summary", null, t("allMetadata")), jsonTree(resource, t("allMetadata"))));
+      h(
+        "div",
+        { class: "copies" },
+        copyButton(t("copyUri"), () => uri),
+        copyButton("@server:uri", () => `@${this.app.api.serverName}:${uri}`),
+        copyButton(t("copyCall"), () => toolCall(this.app, uri)),
+        copyButton("curl", () => curl(this.app, uri)),
+      ),
+      h(
+        "dl",
+        null,
+        rows
+          .filter(([, value]) => value !== undefined && value !== null && value !== "")
+          .map(([name, value]) => [h("dt", null, name), h("dd", null, String(value))])
+          .flat(),
+      ),
+      formats.length > 1 &&
+        h(
+          "div",
+          null,
+          h("h3", null, t("formats")),
+          h(
+            "ul",
+            { class: "formats" },
+            formats.map((/** @type {any} */ one) =>
+              h(
+                "li",
+                null,
+                h("span", { class: "mono" }, String(one.mimeType)),
+                h("span", { class: "quiet" }, one.size === undefined ? "" : ` ${size(one.size)}`),
+              ),
+            ),
+          ),
+        ),
+      h("details", null, h("summary", null, t("allMetadata")), jsonTree(resource, t("allMetadata"))),
+    );
   }
 }
 
@@ -94,7 +141,9 @@ function origin(meta) {
 function cacheAge(meta, readAt) {
   const cached = meta["dev.refdesk/cached"] ?? meta["dev.refdesk/age"];
   if (meta["dev.refdesk/immutable"]) return t("immutable");
-  return cached ? String(typeof cached === "object" ? JSON.stringify(cached) : cached) : t("readAt", { age: age(readAt) });
+  return cached
+    ? String(typeof cached === "object" ? JSON.stringify(cached) : cached)
+    : t("readAt", { age: age(readAt) });
 }
 
 /**
@@ -103,7 +152,9 @@ function cacheAge(meta, readAt) {
  */
 async function toolCall(app, uri) {
   const isTool = await app.api.hasTool("resources_read").catch(() => false);
-  const call = isTool ? { method: "tools/call", params: { name: "resources_read", arguments: { uri } } } : { method: "resources/read", params: { uri } };
+  const call = isTool
+    ? { method: "tools/call", params: { name: "resources_read", arguments: { uri } } }
+    : { method: "resources/read", params: { uri } };
   return JSON.stringify(call, null, 2);
 }
 
@@ -116,7 +167,9 @@ async function toolCall(app, uri) {
 export function curl(app, uri) {
   const { url, token, server } = app.client;
   const request = (/** @type {string[]} */ headers, /** @type {any} */ message) => {
-    const all = ["Content-Type: application/json", "Accept: application/json, text/event-stream", ...headers].map((header) => `-H ${quoted(header)}`);
+    const all = ["Content-Type: application/json", "Accept: application/json, text/event-stream", ...headers].map(
+      (header) => `-H ${quoted(header)}`,
+    );
     // Double quotes: the shell puts the token in.
     if (token) all.push('-H "Authorization: Bearer $TOKEN"');
     return [quoted(url), ...all, `-d ${quoted(JSON.stringify({ jsonrpc: "2.0", ...message }))}`].join(" \\\n  ");
@@ -124,13 +177,21 @@ export function curl(app, uri) {
   const client = { name: "curl", version: "1" };
   if (server.serverInfo?.name === "refdesk") {
     const [prefix, revision] = ["io.modelcontextprotocol/", "2026-07-28"];
-    const meta = { [`${prefix}protocolVersion`]: revision, [`${prefix}clientInfo`]: client, [`${prefix}clientCapabilities`]: {} };
+    const meta = {
+      [`${prefix}protocolVersion`]: revision,
+      [`${prefix}clientInfo`]: client,
+      [`${prefix}clientCapabilities`]: {},
+    };
     const headers = [`MCP-Protocol-Version: ${revision}`, "Mcp-Method: resources/read", `Mcp-Name: ${uri}`];
     return `curl -s ${request(headers, { id: 1, method: "resources/read", params: { uri, _meta: meta } })}`;
   }
   const params = { protocolVersion: server.protocolVersion, capabilities: {}, clientInfo: client };
   const open = request([], { id: 1, method: "initialize", params });
-  const read = request([`MCP-Protocol-Version: ${server.protocolVersion}`], { id: 2, method: "resources/read", params: { uri } });
+  const read = request([`MCP-Protocol-Version: ${server.protocolVersion}`], {
+    id: 2,
+    method: "resources/read",
+    params: { uri },
+  });
   return `SESSION=$(curl -si ${open} | sed -n 's/^mcp-session-id: *\\([^[:space:]]*\\).*/\\1/Ip')\ncurl -s -H "Mcp-Session-Id: $SESSION" ${read}`;
 }
 

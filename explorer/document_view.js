@@ -26,7 +26,10 @@ export class DocumentView {
     this.mime = mime;
     this.marks = marks;
     const outline = resource._meta?.["dev.refdesk/outline"];
-    this.unit = typeof outline?.unit === "string" && ["page", "sheet", "slide", "chapter"].includes(outline.unit) ? outline.unit : "";
+    this.unit =
+      typeof outline?.unit === "string" && ["page", "sheet", "slide", "chapter"].includes(outline.unit)
+        ? outline.unit
+        : "";
     this.total = Number(outline?.total) || 0;
     /** @type {any[]} */
     this.titles = Array.isArray(outline?.titles) ? outline.titles : [];
@@ -39,7 +42,8 @@ export class DocumentView {
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    if (!this.unit || event.target instanceof HTMLInputElement || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!this.unit || event.target instanceof HTMLInputElement || event.altKey || event.ctrlKey || event.metaKey)
+      return;
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       this.#goTo(this.#section + (event.key === "ArrowRight" ? 1 : -1));
       event.preventDefault();
@@ -62,13 +66,21 @@ export class DocumentView {
       fill(this.text, this.#render(text), next ? this.#more(next) : null);
       this.text.scrollTop = 0;
     } catch (error) {
-      if (turn === this.#turn) fill(this.text, errorBox(error, () => this.reload()));
+      if (turn === this.#turn)
+        fill(
+          this.text,
+          errorBox(error, () => this.reload()),
+        );
     }
   }
 
   async #read() {
     const { api } = this.app;
-    const window = this.unit ? { [this.unit]: this.#section } : api.hasMetadata ? { offset: this.#offset, length: FIRST_PIECE } : undefined;
+    const window = this.unit
+      ? { [this.unit]: this.#section }
+      : api.hasMetadata
+        ? { offset: this.#offset, length: FIRST_PIECE }
+        : undefined;
     const parts = await api.read(this.uri, { accept: this.mime ? [this.mime] : undefined, window });
     const part = parts.find((one) => one.text !== undefined);
     if (!part) throw new Error(t("noText"));
@@ -83,27 +95,55 @@ export class DocumentView {
 
   /** @param {number} next */
   #more(next) {
-    const button = h("button", { type: "button", class: "button", onclick: async () => {
-      button.disabled = true;
-      this.#offset = next;
-      const piece = await this.#read();
-      button.remove();
-      this.text.append(this.#render(piece.text));
-      if (piece.next) this.text.append(this.#more(piece.next));
-    } }, t("showRest"));
+    const button = h(
+      "button",
+      {
+        type: "button",
+        class: "button",
+        onclick: async () => {
+          button.disabled = true;
+          this.#offset = next;
+          const piece = await this.#read();
+          button.remove();
+          this.text.append(this.#render(piece.text));
+          if (piece.next) this.text.append(this.#more(piece.next));
+        },
+      },
+      t("showRest"),
+    );
     return button;
   }
 
   #renderBar() {
     if (!this.unit || this.total < 1) return fill(this.bar);
-    const names = /** @type {const} */ ({ page: "sectionPage", sheet: "sectionSheet", slide: "sectionSlide", chapter: "sectionChapter" });
+    const names = /** @type {const} */ ({
+      page: "sectionPage",
+      sheet: "sectionSheet",
+      slide: "sectionSlide",
+      chapter: "sectionChapter",
+    });
     const label = t(names[/** @type {keyof typeof names} */ (this.unit)]);
     const title = this.titles.find((one) => one.number === this.#section)?.title;
-    const input = h("input", { type: "number", min: 1, max: this.total, value: this.#section, "aria-label": label, onchange: () => this.#goTo(Number(input.value) || 1) });
-    const back = iconButton("chevron", t("previous"), () => this.#goTo(this.#section - 1), { disabled: this.#section <= 1 });
+    const input = h("input", {
+      type: "number",
+      min: 1,
+      max: this.total,
+      value: this.#section,
+      "aria-label": label,
+      onchange: () => this.#goTo(Number(input.value) || 1),
+    });
+    const back = iconButton("chevron", t("previous"), () => this.#goTo(this.#section - 1), {
+      disabled: this.#section <= 1,
+    });
     back.classList.add("back");
-    fill(this.bar, back, h("span", null, label), input, h("span", null, `/ ${number(this.total)}`),
+    fill(
+      this.bar,
+      back,
+      h("span", null, label),
+      input,
+      h("span", null, `/ ${number(this.total)}`),
       iconButton("chevron", t("next"), () => this.#goTo(this.#section + 1), { disabled: this.#section >= this.total }),
-      title && h("span", { class: "quiet" }, String(title)));
+      title && h("span", { class: "quiet" }, String(title)),
+    );
   }
 }

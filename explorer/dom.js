@@ -57,7 +57,8 @@ const ICONS = {
   home: "M2 8l6-5.5L14 8M4 7v6.5h8V7",
   search: "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.5 10.5 14 14",
   tool: "M10.5 2a3.5 3.5 0 0 0-3.3 4.7L2 12l2 2 5.3-5.2A3.5 3.5 0 0 0 14 5.2l-2.2 1.3-1.5-.8-.2-1.7L12 2.4A3.5 3.5 0 0 0 10.5 2z",
-  template: "M5 2.5H4a1.5 1.5 0 0 0-1.5 1.5v2.5L1.5 8l1 1.5V12A1.5 1.5 0 0 0 4 13.5h1M11 2.5h1A1.5 1.5 0 0 1 13.5 4v2.5l1 1.5-1 1.5V12a1.5 1.5 0 0 1-1.5 1.5h-1",
+  template:
+    "M5 2.5H4a1.5 1.5 0 0 0-1.5 1.5v2.5L1.5 8l1 1.5V12A1.5 1.5 0 0 0 4 13.5h1M11 2.5h1A1.5 1.5 0 0 1 13.5 4v2.5l1 1.5-1 1.5V12a1.5 1.5 0 0 1-1.5 1.5h-1",
   prompt: "M2 3h12v8.5H7L4 14v-2.5H2z",
   chevron: "M6 4l4 4-4 4",
   copy: "M5.5 5.5h8v8h-8zM3 10.5H2.5v-8h8V3",
@@ -99,7 +100,11 @@ export function icon(name) {
  * @param {Record<string, any>} [props]
  */
 export function iconButton(name, label, onclick, props = {}) {
-  return h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...props }, icon(name));
+  return h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...props },
+    icon(name),
+  );
 }
 
 /** @param {string} message */
@@ -144,9 +149,17 @@ export function showText(title, text) {
 
 /** A button that closes the dialog around it. */
 export function closeButton() {
-  return h("button", { type: "button", class: "button", onclick: (/** @type {Event} */ event) => {
-    /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close();
-  } }, t("close"));
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "button",
+      onclick: (/** @type {Event} */ event) => {
+        /** @type {HTMLElement} */ (event.currentTarget).closest("dialog")?.close();
+      },
+    },
+    t("close"),
+  );
 }
 
 /**
@@ -158,8 +171,13 @@ export function closeButton() {
  */
 export function openDialog(title, body, actions, onclose) {
   const heading = h("h2", { id: `dialog-${Date.now()}` }, title);
-  const dialog = h("dialog", { "aria-labelledby": heading.id, class: "dialog" },
-    heading, h("div", { class: "dialog-body" }, body), h("div", { class: "dialog-actions" }, actions));
+  const dialog = h(
+    "dialog",
+    { "aria-labelledby": heading.id, class: "dialog" },
+    heading,
+    h("div", { class: "dialog-body" }, body),
+    h("div", { class: "dialog-actions" }, actions),
+  );
   dialog.addEventListener("close", () => {
     dialog.remove();
     onclose?.();
@@ -175,8 +193,12 @@ export function openDialog(title, body, actions, onclose) {
  * @param {() => string | Promise<string>} text
  */
 export function copyButton(label, text) {
-  return h("button", { type: "button", class: "button small", onclick: async () => copyText(await text()) },
-    icon("copy"), label);
+  return h(
+    "button",
+    { type: "button", class: "button small", onclick: async () => copyText(await text()) },
+    icon("copy"),
+    label,
+  );
 }
 
 /** @param {unknown} error */
@@ -190,6 +212,10 @@ export function messageOf(error) {
  * @param {() => void} [again]
  */
 export function errorBox(error, again) {
-  return h("div", { class: "error-box", role: "alert" }, h("p", null, messageOf(error)),
-    again && h("button", { type: "button", class: "button small", onclick: again }, t("tryAgain")));
+  return h(
+    "div",
+    { class: "error-box", role: "alert" },
+    h("p", null, messageOf(error)),
+    again && h("button", { type: "button", class: "button small", onclick: again }, t("tryAgain")),
+  );
 }

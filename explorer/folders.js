@@ -125,7 +125,7 @@ export class FolderStore extends Emitter {
   async #loadGroups() {
     /** @type {Item[]} */
     const all = [];
-    for (let cursor = ""; ; ) {
+    for (let cursor = ""; ;) {
       const page = await this.api.list(null, cursor);
       all.push(...page.items);
       cursor = page.next;
@@ -256,7 +256,8 @@ export class FolderStore extends Emitter {
     const folder = this.#folders.get(uri);
     if (folder) this.#refresh(folder);
     for (const parent of this.#folders.values()) {
-      if (parent !== folder && uri.startsWith(parent.id) && parent.items.some((item) => item.uri === uri)) this.#refresh(parent);
+      if (parent !== folder && uri.startsWith(parent.id) && parent.items.some((item) => item.uri === uri))
+        this.#refresh(parent);
     }
   }
 
@@ -311,12 +312,20 @@ export class FolderStore extends Emitter {
   ancestors(uri) {
     if (uri.startsWith("group:")) return this.#chain(uri.slice(6), "group:");
     const group = this.#groups.get(uri);
-    if (group) return [...this.#chain(group, "group:"), { uri: `group:${group}`, name: this.folder(`group:${group}`).name, isCollection: true }];
-    const holds = (/** @type {Item} */ root) => uri === root.uri || uri.startsWith(root.uri.endsWith("/") ? root.uri : `${root.uri}/`);
+    if (group)
+      return [
+        ...this.#chain(group, "group:"),
+        { uri: `group:${group}`, name: this.folder(`group:${group}`).name, isCollection: true },
+      ];
+    const holds = (/** @type {Item} */ root) =>
+      uri === root.uri || uri.startsWith(root.uri.endsWith("/") ? root.uri : `${root.uri}/`);
     const root = this.roots.find((one) => one.isCollection && holds(one));
     if (root) {
       const chain = [root];
-      const rest = uri.slice(root.uri.length).replace(/^\/|[?#].*$/gs, "").split("/");
+      const rest = uri
+        .slice(root.uri.length)
+        .replace(/^\/|[?#].*$/gs, "")
+        .split("/");
       let prefix = root.uri.replace(/\/$/, "");
       for (const segment of rest.slice(0, -1)) {
         prefix += `/${segment}`;
@@ -340,7 +349,8 @@ export class FolderStore extends Emitter {
     const chain = [];
     for (let end = path.indexOf("/", path.indexOf("://") + 3); end >= 0; end = path.indexOf("/", end + 1)) {
       const prefix = path.slice(0, end);
-      if (this.#folders.has(scheme + prefix)) chain.push({ uri: scheme + prefix, name: lastSegment(prefix), isCollection: true });
+      if (this.#folders.has(scheme + prefix))
+        chain.push({ uri: scheme + prefix, name: lastSegment(prefix), isCollection: true });
     }
     return chain;
   }

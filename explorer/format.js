@@ -29,7 +29,13 @@ export function age(time) {
   const then = typeof time === "number" ? time : Date.parse(time);
   if (!Number.isFinite(then)) return "";
   const seconds = Math.round((then - Date.now()) / 1000);
-  const units = /** @type {const} */ ([["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60]]);
+  const units = /** @type {const} */ ([
+    ["year", 31_536_000],
+    ["month", 2_592_000],
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ]);
   const format = new Intl.RelativeTimeFormat(language(), { numeric: "auto", style: "short" });
   for (const [unit, length] of units) {
     if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);

@@ -32,7 +32,11 @@ export class SchemaForm {
     const required = new Set(Array.isArray(schema?.required) ? schema.required : []);
     const names = Object.keys(properties).slice(0, 200);
     names.sort((a, b) => Number(required.has(b)) - Number(required.has(a)));
-    this.element = h("div", { class: "form" }, names.map((name) => this.#row(name, properties[name] ?? {}, required.has(name))));
+    this.element = h(
+      "div",
+      { class: "form" },
+      names.map((name) => this.#row(name, properties[name] ?? {}, required.has(name))),
+    );
     if (names.length === 0) this.element.appendChild(h("p", { class: "quiet" }, t("noArguments")));
   }
 
@@ -46,11 +50,25 @@ export class SchemaForm {
     const field = makeField(schema);
     field.input.id = id;
     field.input.setAttribute("aria-describedby", `${id}-note`);
-    if (isRequired) field.input.required = !(field.input instanceof HTMLInputElement && field.input.type === "checkbox");
+    if (isRequired)
+      field.input.required = !(field.input instanceof HTMLInputElement && field.input.type === "checkbox");
     this.fields.set(name, field);
-    const list = this.options.complete && field.input instanceof HTMLInputElement ? this.#completion(name, field.input, id) : null;
-    const label = h("label", { for: id }, schema.title ? String(schema.title) : name, isRequired ? h("span", { class: "required" }, ` ${t("required")}`) : null);
-    return h("div", { class: "form-row" }, label, field.element, list, h("p", { class: "form-note quiet", id: `${id}-note` }, schema.description ? String(schema.description) : ""));
+    const list =
+      this.options.complete && field.input instanceof HTMLInputElement ? this.#completion(name, field.input, id) : null;
+    const label = h(
+      "label",
+      { for: id },
+      schema.title ? String(schema.title) : name,
+      isRequired ? h("span", { class: "required" }, ` ${t("required")}`) : null,
+    );
+    return h(
+      "div",
+      { class: "form-row" },
+      label,
+      field.element,
+      list,
+      h("p", { class: "form-note quiet", id: `${id}-note` }, schema.description ? String(schema.description) : ""),
+    );
   }
 
   /**
@@ -67,7 +85,12 @@ export class SchemaForm {
     let turn = 0;
     const ask = async () => {
       const mine = (turn += 1);
-      const others = Object.fromEntries([...this.fields].filter(([other]) => other !== name).map(([other, field]) => [other, field.input.value]).filter(([, value]) => value !== ""));
+      const others = Object.fromEntries(
+        [...this.fields]
+          .filter(([other]) => other !== name)
+          .map(([other, field]) => [other, field.input.value])
+          .filter(([, value]) => value !== ""),
+      );
       const values = await this.options.complete?.(name, input.value, others).catch(() => []);
       if (mine === turn) list.replaceChildren(...(values ?? []).slice(0, 100).map((value) => h("option", { value })));
     };
@@ -133,8 +156,19 @@ function choicesOf(schema) {
 
 /** @param {any} schema @returns {Field} */
 function textField(schema) {
-  const types = /** @type {Record<string, string>} */ ({ email: "email", uri: "url", date: "date", password: "password" });
-  const input = h("input", { type: types[schema.format] ?? "text", minlength: schema.minLength, maxlength: schema.maxLength, spellcheck: "false", value: schema.default === undefined ? "" : String(schema.default) });
+  const types = /** @type {Record<string, string>} */ ({
+    email: "email",
+    uri: "url",
+    date: "date",
+    password: "password",
+  });
+  const input = h("input", {
+    type: types[schema.format] ?? "text",
+    minlength: schema.minLength,
+    maxlength: schema.maxLength,
+    spellcheck: "false",
+    value: schema.default === undefined ? "" : String(schema.default),
+  });
   if (schema.format === "date-time") input.placeholder = "2026-01-31T12:00:00Z";
   return { element: input, input, value: () => (input.value === "" ? undefined : input.value) };
 }
@@ -145,13 +179,25 @@ function textField(schema) {
  * @returns {Field}
  */
 function numberField(schema, isInteger) {
-  const input = h("input", { type: "number", step: isInteger ? 1 : "any", min: schema.minimum, max: schema.maximum, value: schema.default === undefined ? "" : String(schema.default) });
+  const input = h("input", {
+    type: "number",
+    step: isInteger ? 1 : "any",
+    min: schema.minimum,
+    max: schema.maximum,
+    value: schema.default === undefined ? "" : String(schema.default),
+  });
   return { element: input, input, value: () => (input.value === "" ? undefined : Number(input.value)) };
 }
 
 /** @param {any} schema @returns {Field} */
 function checkField(schema) {
-  const input = h("select", null, h("option", { value: "" }, "–"), h("option", { value: "true" }, t("yes")), h("option", { value: "false" }, t("no")));
+  const input = h(
+    "select",
+    null,
+    h("option", { value: "" }, "–"),
+    h("option", { value: "true" }, t("yes")),
+    h("option", { value: "false" }, t("no")),
+  );
   if (typeof schema.default === "boolean") input.value = String(schema.default);
   return { element: input, input, value: () => (input.value === "" ? undefined : input.value === "true") };
 }
@@ -162,7 +208,12 @@ function checkField(schema) {
  * @returns {Field}
  */
 function choiceField(choices, schema) {
-  const input = h("select", null, h("option", { value: "" }, "–"), choices.map(([, label], at) => h("option", { value: String(at) }, label)));
+  const input = h(
+    "select",
+    null,
+    h("option", { value: "" }, "–"),
+    choices.map(([, label], at) => h("option", { value: String(at) }, label)),
+  );
   const chosen = choices.findIndex(([value]) => value === schema.default);
   if (chosen >= 0) input.value = String(chosen);
   return { element: input, input, value: () => (input.value === "" ? undefined : choices[Number(input.value)][0]) };
@@ -175,7 +226,11 @@ function choiceField(choices, schema) {
  */
 function manyField(choices, schema) {
   const chosen = Array.isArray(schema.default) ? schema.default : [];
-  const input = h("select", { multiple: true, size: Math.min(6, choices.length) }, choices.map(([value, label], at) => h("option", { value: String(at), selected: chosen.includes(value) }, label)));
+  const input = h(
+    "select",
+    { multiple: true, size: Math.min(6, choices.length) },
+    choices.map(([value, label], at) => h("option", { value: String(at), selected: chosen.includes(value) }, label)),
+  );
   const value = () => {
     const values = [...input.selectedOptions].map((option) => choices[Number(option.value)][0]);
     return values.length === 0 && !input.required ? undefined : values;
@@ -188,7 +243,10 @@ function linesField(schema) {
   const input = h("textarea", { rows: 3, placeholder: t("onePerLine"), spellcheck: "false" });
   input.value = Array.isArray(schema.default) ? schema.default.join("\n") : "";
   const value = () => {
-    const lines = input.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    const lines = input.value
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean);
     return lines.length === 0 ? undefined : lines;
   };
   return { element: input, input, value };

@@ -22,7 +22,8 @@ export function htmlFrame(markup, base, marks) {
     title: t("renderedContent"),
     referrerpolicy: "no-referrer",
   });
-  frame.srcdoc = `<!doctype html><html class="${isDark() ? "dark" : "light"}"><head><meta charset="utf-8">` +
+  frame.srcdoc =
+    `<!doctype html><html class="${isDark() ? "dark" : "light"}"><head><meta charset="utf-8">` +
     `<meta http-equiv="Content-Security-Policy" content="${policy}">` +
     `<link rel="stylesheet" href="${style}"></head><body>${safe}</body></html>`;
   return frame;

@@ -25,7 +25,9 @@ function places(app, uri) {
   if (!root?.root) return [];
   const path = uri.slice(root.root.length);
   const byName = (/** @type {import("./types.js").MountStatus} */ mount) => (mount.name.startsWith(root.name) ? 0 : 1);
-  return mounts.toSorted((a, b) => byName(a) - byName(b)).map((mount) => ({ log: `${mount.root}log/HEAD/${path}`, mount: mount.name }));
+  return mounts
+    .toSorted((a, b) => byName(a) - byName(b))
+    .map((mount) => ({ log: `${mount.root}log/HEAD/${path}`, mount: mount.name }));
 }
 
 /**
@@ -44,7 +46,11 @@ export class HistoryView {
   constructor(app, uri) {
     this.app = app;
     this.uri = uri;
-    this.element = h("div", { class: "scroll padded history", tabindex: 0, role: "region", "aria-label": t("viewHistory") }, h("p", { class: "quiet" }, t("loading")));
+    this.element = h(
+      "div",
+      { class: "scroll padded history", tabindex: 0, role: "region", "aria-label": t("viewHistory") },
+      h("p", { class: "quiet" }, t("loading")),
+    );
     this.reload();
   }
 
@@ -70,14 +76,36 @@ export class HistoryView {
    */
   #render(commits, log, mount) {
     const root = log.slice(0, log.indexOf("log/"));
-    const path = log.slice(log.indexOf("log/") + 4).split("/").slice(1).join("/");
+    const path = log
+      .slice(log.indexOf("log/") + 4)
+      .split("/")
+      .slice(1)
+      .join("/");
     const rows = commits.map((commit) => {
       const hash = String(commit.hash ?? "");
-      return h("li", { class: "commit" }, h("a", { class: "mono", href: linkTo(`${root}commit/${hash}`) }, hash.slice(0, 10)),
+      return h(
+        "li",
+        { class: "commit" },
+        h("a", { class: "mono", href: linkTo(`${root}commit/${hash}`) }, hash.slice(0, 10)),
         h("span", { class: "subject" }, String(commit.subject ?? "")),
-        h("span", { class: "quiet", title: date(commit.author?.date) }, `${commit.author?.name ?? ""}, ${age(commit.author?.date)}`),
-        h("a", { href: linkTo(`${root}${hash}/${path}`) }, t("thatVersion")));
+        h(
+          "span",
+          { class: "quiet", title: date(commit.author?.date) },
+          `${commit.author?.name ?? ""}, ${age(commit.author?.date)}`,
+        ),
+        h("a", { href: linkTo(`${root}${hash}/${path}`) }, t("thatVersion")),
+      );
     });
-    fill(this.element, h("p", { class: "quiet" }, icon("mount"), ` ${mount} `, h("a", { href: linkTo(`${root}blame/HEAD/${path}`) }, t("blame"))), h("ol", { class: "commits" }, rows));
+    fill(
+      this.element,
+      h(
+        "p",
+        { class: "quiet" },
+        icon("mount"),
+        ` ${mount} `,
+        h("a", { href: linkTo(`${root}blame/HEAD/${path}`) }, t("blame")),
+      ),
+      h("ol", { class: "commits" }, rows),
+    );
   }
 }

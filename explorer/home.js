@@ -11,7 +11,12 @@ import { linkTo } from "./router.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./types.js").MountStatus} MountStatus */
 
+/** How old the list of clients may be, in milliseconds. */
+const CLIENTS_DELAY = 3000;
+
 export class HomeView {
+  timer = 0;
+
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -22,8 +27,21 @@ export class HomeView {
     this.subscriptions = h("div", null);
     this.hosts = h("div", null);
     // Only refdesk tells who is connected.
-    this.activity = h("div", null, section(t("clients"), this.clients), section(t("recentRequests"), this.recent), section(t("subscriptions"), this.subscriptions));
-    this.element = h("div", { class: "page home" }, this.server, section(t("mounts"), this.mounts), this.activity, section(t("addToHost"), this.hosts));
+    this.activity = h(
+      "div",
+      null,
+      section(t("clients"), this.clients),
+      section(t("recentRequests"), this.recent),
+      section(t("subscriptions"), this.subscriptions),
+    );
+    this.element = h(
+      "div",
+      { class: "page home" },
+      this.server,
+      section(t("mounts"), this.mounts),
+      this.activity,
+      section(t("addToHost"), this.hosts),
+    );
     this.off = app.folders.on("roots", () => this.#renderMounts());
     this.#renderServer();
     this.#renderMounts();
@@ -34,6 +52,7 @@ export class HomeView {
 
   destroy() {
     this.off();
+    clearTimeout(this.timer);
     for (const uri of [CLIENTS_URI, SUBSCRIPTIONS_URI]) this.app.client.unsubscribe(uri);
   }
 
@@ -42,8 +61,13 @@ export class HomeView {
    * @param {string} uri
    */
   updated(uri) {
-    if (uri === CLIENTS_URI) this.#loadClients();
-    else if (uri === SUBSCRIPTIONS_URI) this.#loadSubscriptions();
+    // Reading who is connected is a request too, which changes it: so not at once, and not unseen.
+    if (uri === CLIENTS_URI) {
+      this.timer ||= window.setTimeout(() => {
+        this.timer = 0;
+        if (!document.hidden) this.#loadClients();
+      }, CLIENTS_DELAY);
+    } else if (uri === SUBSCRIPTIONS_URI) this.#loadSubscriptions();
   }
 
   /** After a reconnect everything may be different. */
@@ -56,38 +80,104 @@ export class HomeView {
   #renderServer() {
     fill(this.hosts, this.#hosts());
     const { serverInfo = {}, protocolVersion } = this.app.client.server;
-    fill(this.server, h("h1", null, String(serverInfo.title || serverInfo.name || t("server"))), h("p", { class: "quiet" },
-      [serverInfo.version, protocolVersion && t("revision", { revision: String(protocolVersion) }), this.app.client.url].filter(Boolean).join(" · ")));
+    fill(
+      this.server,
+      h("h1", null, String(serverInfo.title || serverInfo.name || t("server"))),
+      h(
+        "p",
+        { class: "quiet" },
+        [
+          serverInfo.version,
+          protocolVersion && t("revision", { revision: String(protocolVersion) }),
+          this.app.client.url,
+        ]
+          .filter(Boolean)
+          .join(" · "),
+      ),
+    );
   }
 
   #renderMounts() {
     const { mounts, isRooted } = this.app.folders;
     this.activity.hidden = isRooted && mounts.length === 0;
     this.mounts.classList.toggle("cards", mounts.length > 0);
-    if (mounts.length > 0) return fill(this.mounts, mounts.map((mount) => this.#card(mount)));
-    fill(this.mounts, h("p", { class: "quiet" }, this.app.client.state === "ready" ? t("noMounts") : t("loading")),
-      this.app.folders.roots.length > 0 && h("ul", null, this.app.folders.roots.slice(0, 50).map((root) => h("li", null, h("a", { href: linkTo(root.uri) }, root.name)))));
+    if (mounts.length > 0)
+      return fill(
+        this.mounts,
+        mounts.map((mount) => this.#card(mount)),
+      );
+    fill(
+      this.mounts,
+      h("p", { class: "quiet" }, this.app.client.state === "ready" ? t("noMounts") : t("loading")),
+      this.app.folders.roots.length > 0 &&
+        h(
+          "ul",
+          null,
+          this.app.folders.roots
+            .slice(0, 50)
+            .map((root) => h("li", null, h("a", { href: linkTo(root.uri) }, root.name))),
+        ),
+    );
   }
 
   /** @param {MountStatus} mount */
   #card(mount) {
     const target = mount.root?.includes("://") ? mount.root : `mount:${mount.name}`;
-    const states = /** @type {const} */ ({ ready: "stateReady", starting: "stateStarting", degraded: "stateDegraded", failed: "stateFailed" });
+    const states = /** @type {const} */ ({
+      ready: "stateReady",
+      starting: "stateStarting",
+      degraded: "stateDegraded",
+      failed: "stateFailed",
+    });
     const state = states[/** @type {keyof typeof states} */ (mount.state)];
     const index = mount.index;
     const counts = Object.entries(mount.counts ?? {}).map(([name, count]) => `${number(Number(count))} ${name}`);
-    if (typeof index?.resources === "number") counts.push(t(index.resources === 1 ? "oneResource" : "resourceCount", { count: number(index.resources) }));
+    if (typeof index?.resources === "number")
+      counts.push(t(index.resources === 1 ? "oneResource" : "resourceCount", { count: number(index.resources) }));
     const problem = mount.last_error?.words ?? (mount.state === "ready" ? null : mount.words);
-    return h("article", { class: `card ${mount.state}` },
-      h("header", null, h("h3", null, h("a", { href: linkTo(target) }, mount.name)), h("span", { class: `badge ${mount.state}` }, state ? t(state) : mount.state)),
+    return h(
+      "article",
+      { class: `card ${mount.state}` },
+      h(
+        "header",
+        null,
+        h("h3", null, h("a", { href: linkTo(target) }, mount.name)),
+        h("span", { class: `badge ${mount.state}` }, state ? t(state) : mount.state),
+      ),
       h("p", { class: "quiet" }, [mount.kind, ...new Set(counts)].join(" · ")),
-      mount.facts?.server && h("p", { class: "quiet" }, [mount.facts.server.name, mount.facts.server.version, mount.facts.revision].filter(Boolean).join(" · ")),
+      mount.facts?.server &&
+        h(
+          "p",
+          { class: "quiet" },
+          [mount.facts.server.name, mount.facts.server.version, mount.facts.revision].filter(Boolean).join(" · "),
+        ),
       mount.facts?.cache && h("p", { class: "quiet" }, `${t("cacheAge")}: ${JSON.stringify(mount.facts.cache)}`),
       h("p", { class: "mono quiet ellipsis", title: mount.root ?? "" }, mount.root ?? ""),
-      index && h("div", { class: "index-line" }, h("span", { class: "quiet" }, index.fault ? String(index.fault) : index.complete ? t("indexComplete") : t("indexPercent", { percent: Number(index.percent) || 0 })), progress(Number(index.percent) || 0)),
-      problem && h("p", { class: "problem" }, String(problem), mount.last_error?.at ? h("span", { class: "quiet" }, ` ${age(mount.last_error.at)}`) : null),
+      index &&
+        h(
+          "div",
+          { class: "index-line" },
+          h(
+            "span",
+            { class: "quiet" },
+            index.fault
+              ? String(index.fault)
+              : index.complete
+                ? t("indexComplete")
+                : t("indexPercent", { percent: Number(index.percent) || 0 }),
+          ),
+          progress(Number(index.percent) || 0),
+        ),
+      problem &&
+        h(
+          "p",
+          { class: "problem" },
+          String(problem),
+          mount.last_error?.at ? h("span", { class: "quiet" }, ` ${age(mount.last_error.at)}`) : null,
+        ),
       mount.state !== "ready" && h("p", { class: "next-step" }, nextStep(mount)),
-      h("details", null, h("summary", null, t("allFacts")), jsonTree(mount.facts ?? {})));
+      h("details", null, h("summary", null, t("allFacts")), jsonTree(mount.facts ?? {})),
+    );
   }
 
   async #loadClients() {
@@ -95,12 +185,50 @@ export class HomeView {
       const told = await this.app.api.readJson(CLIENTS_URI);
       const clients = Array.isArray(told?.clients) ? told.clients : [];
       const names = new Map(clients.map((/** @type {any} */ client) => [client.id, client.name]));
-      fill(this.clients, table([t("client"), t("revisionColumn"), t("transport"), t("principal"), t("requests"), t("errors"), t("subscriptions"), t("lastSeen")],
-        clients.slice(0, 100).map((/** @type {any} */ one) => [`${one.name ?? "?"} ${one.version ?? ""}`, one.revision, one.transport, one.principal, one.requests, one.errors, one.subscriptions, age(one.lastSeen)])));
+      fill(
+        this.clients,
+        table(
+          [
+            t("client"),
+            t("revisionColumn"),
+            t("transport"),
+            t("principal"),
+            t("requests"),
+            t("errors"),
+            t("subscriptions"),
+            t("lastSeen"),
+          ],
+          clients
+            .slice(0, 100)
+            .map((/** @type {any} */ one) => [
+              `${one.name ?? "?"} ${one.version ?? ""}`,
+              one.revision,
+              one.transport,
+              one.principal,
+              one.requests,
+              one.errors,
+              one.subscriptions,
+              age(one.lastSeen),
+            ]),
+        ),
+      );
       const recent = Array.isArray(told?.recent) ? told.recent : [];
-      fill(this.recent, table([t("time"), t("client"), t("request"), t("target"), t("outcome"), "ms"],
-        recent.slice(0, 50).map((/** @type {any} */ one) => [h("span", { title: date(one.at) }, age(one.at)), names.get(one.client) ?? one.client, one.tool ?? one.method,
-          one.uri ? h("a", { href: linkTo(String(one.uri)) }, String(one.uri)) : "", h("span", { class: one.outcome === "ok" ? "" : "problem" }, String(one.outcome ?? "")), one.milliseconds])));
+      fill(
+        this.recent,
+        table(
+          [t("time"), t("client"), t("request"), t("target"), t("outcome"), "ms"],
+          recent
+            .slice(0, 50)
+            .map((/** @type {any} */ one) => [
+              h("span", { title: date(one.at) }, age(one.at)),
+              names.get(one.client) ?? one.client,
+              one.tool ?? one.method,
+              one.uri ? h("a", { href: linkTo(String(one.uri)) }, String(one.uri)) : "",
+              h("span", { class: one.outcome === "ok" ? "" : "problem" }, String(one.outcome ?? "")),
+              one.milliseconds,
+            ]),
+        ),
+      );
     } catch {
       // A server that does not tell who is connected.
       fill(this.clients, h("p", { class: "quiet" }, t("noClients")));
@@ -113,8 +241,21 @@ export class HomeView {
       const told = await this.app.api.readJson(SUBSCRIPTIONS_URI);
       const rows = Array.isArray(told?.subscriptions) ? told.subscriptions : [];
       if (rows.length === 0) return fill(this.subscriptions, h("p", { class: "quiet" }, t("noSubscriptions")));
-      fill(this.subscriptions, table([t("target"), t("subscribers"), t("modified")],
-        rows.slice(0, 100).map((/** @type {any} */ one) => [one.uri ? h("a", { href: linkTo(String(one.uri)) }, String(one.uri)) : t("listOf", { what: String(one.list ?? "") }), one.subscribers, age(one.last_change ?? undefined)])));
+      fill(
+        this.subscriptions,
+        table(
+          [t("target"), t("subscribers"), t("modified")],
+          rows
+            .slice(0, 100)
+            .map((/** @type {any} */ one) => [
+              one.uri
+                ? h("a", { href: linkTo(String(one.uri)) }, String(one.uri))
+                : t("listOf", { what: String(one.list ?? "") }),
+              one.subscribers,
+              age(one.last_change ?? undefined),
+            ]),
+        ),
+      );
     } catch {
       fill(this.subscriptions, h("p", { class: "quiet" }, t("noSubscriptions")));
     }
@@ -124,10 +265,17 @@ export class HomeView {
     const { client } = this.app;
     const entries = hostEntries(client.url, client.token, hostName(this.app.api.serverName));
     const shown = h("div", { class: "host-text" });
-    const buttons = entries.map((entry) => h("button", { type: "button", class: "tab", "aria-pressed": "false", onclick: () => show(entry) }, entry.title));
+    const buttons = entries.map((entry) =>
+      h("button", { type: "button", class: "tab", "aria-pressed": "false", onclick: () => show(entry) }, entry.title),
+    );
     const show = (/** @type {import("./hosts.js").HostEntry} */ entry) => {
       for (const [at, button] of buttons.entries()) button.setAttribute("aria-pressed", String(entries[at] === entry));
-      fill(shown, h("p", { class: "quiet" }, entry.file ? t("pasteInto", { file: entry.file }) : t("runThis")), h("pre", { class: "block-code", tabindex: 0 }, entry.text), copyButton(t("copy"), () => entry.text));
+      fill(
+        shown,
+        h("p", { class: "quiet" }, entry.file ? t("pasteInto", { file: entry.file }) : t("runThis")),
+        h("pre", { class: "block-code", tabindex: 0 }, entry.text),
+        copyButton(t("copy"), () => entry.text),
+      );
     };
     show(entries[0]);
     return h("div", null, h("div", { class: "tabs", role: "group", "aria-label": t("hosts") }, buttons), shown);
@@ -147,7 +295,13 @@ function section(title, body) {
  * @param {string} name
  */
 function hostName(name) {
-  return name.toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 40) || "server";
+  return (
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9_-]+/g, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 40) || "server"
+  );
 }
 
 /** @param {number} percent */
@@ -161,8 +315,36 @@ function progress(percent) {
  */
 function table(names, rows) {
   if (rows.length === 0) return h("p", { class: "quiet" }, t("nothingYet"));
-  return h("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": names.join(", ") }, h("table", { class: "facts" }, h("thead", null, h("tr", null, names.map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", null, rows.map((cells) => h("tr", null, cells.map((cell) => h("td", null, cell instanceof Node ? cell : cell === undefined || cell === null ? "" : String(cell))))))));
+  return h(
+    "div",
+    { class: "table-scroll", tabindex: 0, role: "region", "aria-label": names.join(", ") },
+    h(
+      "table",
+      { class: "facts" },
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          names.map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        rows.map((cells) =>
+          h(
+            "tr",
+            null,
+            cells.map((cell) =>
+              h("td", null, cell instanceof Node ? cell : cell === undefined || cell === null ? "" : String(cell)),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {MountStatus} mount */

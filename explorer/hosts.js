@@ -18,8 +18,23 @@ export function hostEntries(url, token, name = "refdesk") {
   return [
     { id: "claude", title: "Claude Code", file: "", text: `claude mcp add --transport http ${name} ${url}${header}` },
     { id: "codex", title: "Codex", file: "~/.codex/config.toml", text: toml.join("\n") },
-    { id: "gemini", title: "Gemini CLI", file: "~/.gemini/settings.json", text: json({ mcpServers: { [name]: { httpUrl: url, ...headers } } }) },
-    { id: "vscode", title: "VS Code", file: ".vscode/mcp.json", text: json({ servers: { [name]: { type: "http", url, ...headers } } }) },
-    { id: "cursor", title: "Cursor", file: ".cursor/mcp.json", text: json({ mcpServers: { [name]: { url, ...headers } } }) },
+    {
+      id: "gemini",
+      title: "Gemini CLI",
+      file: "~/.gemini/settings.json",
+      text: json({ mcpServers: { [name]: { httpUrl: url, ...headers } } }),
+    },
+    {
+      id: "vscode",
+      title: "VS Code",
+      file: ".vscode/mcp.json",
+      text: json({ servers: { [name]: { type: "http", url, ...headers } } }),
+    },
+    {
+      id: "cursor",
+      title: "Cursor",
+      file: ".cursor/mcp.json",
+      text: json({ mcpServers: { [name]: { url, ...headers } } }),
+    },
   ];
 }

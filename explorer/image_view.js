@@ -28,7 +28,10 @@ export async function imageView(api, uri, mime) {
   const facts = h("p", { class: "quiet" }, size(body.length));
   const image = h("img", { class: "picture", alt: t("imageAlt", { uri }), src: url });
   const element = h("figure", { class: "image-view scroll" }, image, facts);
-  image.addEventListener("load", () => (facts.textContent = `${image.naturalWidth} × ${image.naturalHeight}, ${size(body.length)}`));
+  image.addEventListener(
+    "load",
+    () => (facts.textContent = `${image.naturalWidth} × ${image.naturalHeight}, ${size(body.length)}`),
+  );
   image.addEventListener("error", () => element.replaceChildren(errorBox(t("brokenImage"))));
   return { element, destroy: () => URL.revokeObjectURL(url) };
 }
@@ -42,8 +45,13 @@ export async function binaryView(api, resource) {
   const window = api.hasMetadata ? { offset: 0, length: HEX_BYTES } : undefined;
   const [part] = await api.read(String(resource.uri), { window });
   const body = part?.blob !== undefined ? bytesOf(part.blob) : new TextEncoder().encode(part?.text ?? "");
-  const element = h("div", { class: "scroll padded" }, h("p", null, t("noPreview")), h("pre", { class: "hex", tabindex: 0 }, hexDump(body.slice(0, HEX_BYTES))),
-    resource._meta ? h("details", null, h("summary", null, t("metadata")), jsonTree(resource._meta)) : null);
+  const element = h(
+    "div",
+    { class: "scroll padded" },
+    h("p", null, t("noPreview")),
+    h("pre", { class: "hex", tabindex: 0 }, hexDump(body.slice(0, HEX_BYTES))),
+    resource._meta ? h("details", null, h("summary", null, t("metadata")), jsonTree(resource._meta)) : null,
+  );
   return { element };
 }
 

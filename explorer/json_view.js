@@ -24,20 +24,35 @@ export function jsonTree(value, label = t("jsonTree")) {
 function branch(key, value, isOpen) {
   const name = key === "" ? null : h("span", { class: "json-key" }, `${key}: `);
   if (value === null || typeof value !== "object") return h("div", { class: "json-leaf" }, name, leaf(value));
-  const entries = Array.isArray(value) ? value.map((one, at) => /** @type {[string, any]} */ ([String(at), one])) : Object.entries(value);
+  const entries = Array.isArray(value)
+    ? value.map((one, at) => /** @type {[string, any]} */ ([String(at), one]))
+    : Object.entries(value);
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   if (entries.length === 0) return h("div", { class: "json-leaf" }, name, `${open}${close}`);
   const inner = h("div", { class: "json-children" });
-  const details = h("details", { class: "json-branch" }, h("summary", null, name, h("span", { class: "quiet" }, `${open} ${number(entries.length)} ${close}`)), inner);
+  const details = h(
+    "details",
+    { class: "json-branch" },
+    h("summary", null, name, h("span", { class: "quiet" }, `${open} ${number(entries.length)} ${close}`)),
+    inner,
+  );
   let shown = 0;
   const more = () => {
     for (const [child, one] of entries.slice(shown, shown + STEP)) inner.appendChild(branch(child, one, false));
     shown += STEP;
     if (shown < entries.length) {
-      const button = h("button", { type: "button", class: "button small", onclick: () => {
-        button.remove();
-        more();
-      } }, t("showMore", { count: number(entries.length - shown) }));
+      const button = h(
+        "button",
+        {
+          type: "button",
+          class: "button small",
+          onclick: () => {
+            button.remove();
+            more();
+          },
+        },
+        t("showMore", { count: number(entries.length - shown) }),
+      );
       inner.appendChild(button);
     }
   };

@@ -37,18 +37,33 @@ export class FolderView {
     // Commits and baskets are in an order that means something.
     this.isOrdered = /^(git|basket):/.test(id);
     const [key, order] = this.isOrdered ? ["listed", ""] : settings.sort.split(" ");
-    this.#sort = this.isOrdered ? "listed" : COLUMNS.find((one) => one === key) ?? "name";
+    this.#sort = this.isOrdered ? "listed" : (COLUMNS.find((one) => one === key) ?? "name");
     this.#isReversed = order === "reversed";
-    this.list = new VirtualList({ rowHeight: ROW_HEIGHT, render: (index) => this.#render(index), role: "rowgroup", className: "rows" });
+    this.list = new VirtualList({
+      rowHeight: ROW_HEIGHT,
+      render: (index) => this.#render(index),
+      role: "rowgroup",
+      className: "rows",
+    });
     this.list.element.addEventListener("keydown", (event) => this.#onKey(event));
     this.head = h("div", { class: "list-head", role: "row" });
     this.status = h("div", { class: "list-status", role: "status" });
-    const filter = h("input", { type: "search", class: "list-filter", placeholder: t("filterNames"), "aria-label": t("filterNames"),
+    const filter = h("input", {
+      type: "search",
+      class: "list-filter",
+      placeholder: t("filterNames"),
+      "aria-label": t("filterNames"),
       oninput: () => {
         this.#filter = filter.value.toLowerCase();
         this.#update();
-      } });
-    this.table = h("div", { class: "list-table", role: "table", "aria-label": this.folder.name }, this.head, this.list.element);
+      },
+    });
+    this.table = h(
+      "div",
+      { class: "list-table", role: "table", "aria-label": this.folder.name },
+      this.head,
+      this.list.element,
+    );
     this.element = h("div", { class: "list" }, h("div", { class: "list-bar" }, filter, this.status), this.table);
     this.offs = [
       store.on("change", (folder) => {
@@ -73,14 +88,32 @@ export class FolderView {
 
   #renderHead() {
     /** @type {Record<SortKey, import("./i18n.js").StringKey>} */
-    const labels = { listed: "columnName", name: "columnName", type: "columnType", size: "columnSize", age: "columnAge", priority: "columnPriority" };
-    fill(this.head, COLUMNS.map((key) => {
-      const isSorted = key === this.#sort;
-      const isDescending = this.#isReversed === (key === "name" || key === "type");
-      const order = isSorted ? (isDescending ? "descending" : "ascending") : "none";
-      return h("div", { class: `cell ${key}`, role: "columnheader", "aria-sort": order },
-        h("button", { type: "button", class: isSorted ? `sorted ${order}` : "", onclick: () => this.#sortBy(key) }, t(labels[key])));
-    }), h("div", { class: "cell action", role: "columnheader" }, h("span", { class: "hidden" }, t("basket"))));
+    const labels = {
+      listed: "columnName",
+      name: "columnName",
+      type: "columnType",
+      size: "columnSize",
+      age: "columnAge",
+      priority: "columnPriority",
+    };
+    fill(
+      this.head,
+      COLUMNS.map((key) => {
+        const isSorted = key === this.#sort;
+        const isDescending = this.#isReversed === (key === "name" || key === "type");
+        const order = isSorted ? (isDescending ? "descending" : "ascending") : "none";
+        return h(
+          "div",
+          { class: `cell ${key}`, role: "columnheader", "aria-sort": order },
+          h(
+            "button",
+            { type: "button", class: isSorted ? `sorted ${order}` : "", onclick: () => this.#sortBy(key) },
+            t(labels[key]),
+          ),
+        );
+      }),
+      h("div", { class: "cell action", role: "columnheader" }, h("span", { class: "hidden" }, t("basket"))),
+    );
   }
 
   /** @param {SortKey} key */
@@ -102,30 +135,61 @@ export class FolderView {
     if (this.list.active < 0 && this.#rows.length > 0) this.list.setActive(0);
     this.list.setCount(this.#rows.length);
     const count = t(items.length === 1 ? "oneResource" : "resourceCount", { count: number(items.length) });
-    fill(this.status, isComplete ? count : error ? "" : t("loadingCount", { count: number(items.length) }),
-      isStale && h("button", { type: "button", class: "button small", onclick: () => this.store.reload(this.folder) }, icon("refresh"), t("changedReload")),
-      error ? errorBox(error, () => this.store.open(this.folder)) : null);
+    fill(
+      this.status,
+      isComplete ? count : error ? "" : t("loadingCount", { count: number(items.length) }),
+      isStale &&
+        h(
+          "button",
+          { type: "button", class: "button small", onclick: () => this.store.reload(this.folder) },
+          icon("refresh"),
+          t("changedReload"),
+        ),
+      error ? errorBox(error, () => this.store.open(this.folder)) : null,
+    );
   }
 
   /** @param {number} index */
   #render(index) {
     const item = this.#rows[index];
     const isIn = this.basket.has(item.uri);
-    const cell = (/** @type {string} */ name, /** @type {any} */ ...children) => h("div", { class: `cell ${name}`, role: "cell" }, ...children);
+    const cell = (/** @type {string} */ name, /** @type {any} */ ...children) =>
+      h("div", { class: `cell ${name}`, role: "cell" }, ...children);
     const changed = this.store.changed.has(item.uri);
-    const mark = changed ? h("span", { class: "change-dot", title: t("changedMark") }, h("span", { class: "hidden" }, t("changedMark"))) : null;
+    const mark = changed
+      ? h("span", { class: "change-dot", title: t("changedMark") }, h("span", { class: "hidden" }, t("changedMark")))
+      : null;
     const link = h("a", { href: linkTo(item.uri), tabindex: -1, class: "row-name" }, item.name);
-    return h("div", { class: `list-row${changed ? " changed" : ""}`, role: "row", "aria-rowindex": index + 2, tabindex: index === this.list.active ? 0 : -1, title: item.description || item.uri,
-      onclick: (/** @type {MouseEvent} */ event) => {
-        this.list.activate(index);
-        if (!(event.target instanceof Element && event.target.closest("a, button"))) goTo(linkTo(item.uri));
-      } },
-    cell("name", icon(item.isCollection ? "folder" : "file"), link, mark),
-    cell("type", item.isCollection ? t("folder") : typeName(item.mime)),
-    cell("size", size(item.size)),
-    h("div", { class: "cell age", role: "cell", title: date(item.modified) }, age(item.modified)),
-    cell("priority", item.priority === undefined ? "" : item.priority.toFixed(1)),
-    cell("action", item.isCollection ? null : iconButton(isIn ? "check" : "add", isIn ? t("removeFromBasket") : t("addToBasket"), () => this.basket.toggle(item), { tabindex: -1, "aria-pressed": String(isIn) })));
+    return h(
+      "div",
+      {
+        class: `list-row${changed ? " changed" : ""}`,
+        role: "row",
+        "aria-rowindex": index + 2,
+        tabindex: index === this.list.active ? 0 : -1,
+        title: item.description || item.uri,
+        onclick: (/** @type {MouseEvent} */ event) => {
+          this.list.activate(index);
+          if (!(event.target instanceof Element && event.target.closest("a, button"))) goTo(linkTo(item.uri));
+        },
+      },
+      cell("name", icon(item.isCollection ? "folder" : "file"), link, mark),
+      cell("type", item.isCollection ? t("folder") : typeName(item.mime)),
+      cell("size", size(item.size)),
+      h("div", { class: "cell age", role: "cell", title: date(item.modified) }, age(item.modified)),
+      cell("priority", item.priority === undefined ? "" : item.priority.toFixed(1)),
+      cell(
+        "action",
+        item.isCollection
+          ? null
+          : iconButton(
+              isIn ? "check" : "add",
+              isIn ? t("removeFromBasket") : t("addToBasket"),
+              () => this.basket.toggle(item),
+              { tabindex: -1, "aria-pressed": String(isIn) },
+            ),
+      ),
+    );
   }
 
   /** @param {KeyboardEvent} event */
@@ -135,7 +199,8 @@ export class FolderView {
     const item = this.#rows[this.list.active];
     if (target >= 0) this.list.activate(target);
     else if (event.key === "Enter" && item && !(event.target instanceof HTMLButtonElement)) goTo(linkTo(item.uri));
-    else if (event.key === " " && item && !item.isCollection && !(event.target instanceof HTMLButtonElement)) this.basket.toggle(item);
+    else if (event.key === " " && item && !item.isCollection && !(event.target instanceof HTMLButtonElement))
+      this.basket.toggle(item);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -155,11 +220,14 @@ export function sortItems(items, key, isReversed) {
   if (key === "name") {
     if (items.length > COLLATE_ROWS) return isReversed ? items.toReversed() : items;
     const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
-    return items.toSorted((a, b) => Number(b.isCollection) - Number(a.isCollection) || sign * collator.compare(a.name, b.name));
+    return items.toSorted(
+      (a, b) => Number(b.isCollection) - Number(a.isCollection) || sign * collator.compare(a.name, b.name),
+    );
   }
   if (key === "type") return items.toSorted((a, b) => sign * typeName(a.mime).localeCompare(typeName(b.mime)));
   // The first click shows what is large, new or important; what has no value comes last.
-  const value = (/** @type {Item} */ item) => (key === "size" ? item.size : key === "age" ? item.modified : item.priority);
+  const value = (/** @type {Item} */ item) =>
+    key === "size" ? item.size : key === "age" ? item.modified : item.priority;
   return items.toSorted((a, b) => {
     const [one, other] = [value(a), value(b)];
     if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined);

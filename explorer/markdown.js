@@ -34,14 +34,20 @@ function blocks(lines, options, depth) {
   /** @type {HTMLElement[]} */
   const out = [];
   if (depth > MAX_DEPTH) return [h("p", null, lines.join("\n"))];
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const line = lines[at];
     if (line.trim() === "") {
       at += 1;
       continue;
     }
-    const [element, next] = fence(lines, at) ?? heading(lines, at, options) ?? table(lines, at, options) ??
-      quote(lines, at, options, depth) ?? list(lines, at, options, depth) ?? comment(lines, at) ?? paragraph(lines, at, options);
+    const [element, next] =
+      fence(lines, at) ??
+      heading(lines, at, options) ??
+      table(lines, at, options) ??
+      quote(lines, at, options, depth) ??
+      list(lines, at, options, depth) ??
+      comment(lines, at) ??
+      paragraph(lines, at, options);
     out.push(element);
     at = next;
   }
@@ -85,13 +91,36 @@ function heading(lines, at, options) {
  * @returns {Block}
  */
 function table(lines, at, options) {
-  if (!lines[at].includes("|") || !/^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(lines[at + 1] ?? "") || !lines[at + 1].includes("-")) return null;
-  const cells = (/** @type {string} */ line) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+  if (
+    !lines[at].includes("|") ||
+    !/^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(lines[at + 1] ?? "") ||
+    !lines[at + 1].includes("-")
+  )
+    return null;
+  const cells = (/** @type {string} */ line) =>
+    line
+      .trim()
+      .replace(/^\||\|$/g, "")
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll("\\|", "|"));
   let end = at + 2;
   while (end < lines.length && lines[end].includes("|") && lines[end].trim() !== "") end += 1;
-  const head = h("tr", null, cells(lines[at]).map((cell) => h("th", null, inline(cell, options))));
-  const rows = lines.slice(at + 2, end).map((line) => h("tr", null, cells(line).map((cell) => h("td", null, inline(cell, options)))));
-  return [h("div", { class: "table-scroll", tabindex: 0 }, h("table", null, h("thead", null, head), h("tbody", null, rows))), end];
+  const head = h(
+    "tr",
+    null,
+    cells(lines[at]).map((cell) => h("th", null, inline(cell, options))),
+  );
+  const rows = lines.slice(at + 2, end).map((line) =>
+    h(
+      "tr",
+      null,
+      cells(line).map((cell) => h("td", null, inline(cell, options))),
+    ),
+  );
+  return [
+    h("div", { class: "table-scroll", tabindex: 0 }, h("table", null, h("thead", null, head), h("tbody", null, rows))),
+    end,
+  ];
 }
 
 /**
@@ -130,7 +159,10 @@ function list(lines, at, options, depth) {
     const indent = found[0].length;
     const inner = [lines[end].slice(indent)];
     end += 1;
-    while (end < lines.length && (lines[end].startsWith(" ".repeat(2)) || (lines[end].trim() === "" && lines[end + 1]?.startsWith("  ")))) {
+    while (
+      end < lines.length &&
+      (lines[end].startsWith(" ".repeat(2)) || (lines[end].trim() === "" && lines[end + 1]?.startsWith("  ")))
+    ) {
       inner.push(lines[end].replace(new RegExp(`^ {0,${indent}}`), ""));
       end += 1;
     }
@@ -160,11 +192,17 @@ function comment(lines, at) {
  */
 function paragraph(lines, at, options) {
   let end = at + 1;
-  while (end < lines.length && lines[end].trim() !== "" && !/^ {0,3}(#{1,6}\s|>|`{3,}|~{3,}|[-*+]\s|\d{1,9}[.)]\s|<!--)/.test(lines[end])) end += 1;
+  while (
+    end < lines.length &&
+    lines[end].trim() !== "" &&
+    !/^ {0,3}(#{1,6}\s|>|`{3,}|~{3,}|[-*+]\s|\d{1,9}[.)]\s|<!--)/.test(lines[end])
+  )
+    end += 1;
   return [h("p", null, inline(lines.slice(at, end).join("\n"), options)), end];
 }
 
-const INLINE = /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|!?\[((?:[^\[\]\\]|\\.)*)\]\(<?([^\s()<>]*)>?(?:\s+"[^"]*")?\)|(\*\*|__)(?=\S)([\s\S]*?\S)\5|([*_])(?=\S)([^*_\n]*?\S)\7|~~(?=\S)([^~]*?\S)~~|<((?:https?|file):[^\s<>]+)>|\\([\\`*_{}[\]()#+.!|~<>-])|( {2,}\n)/g;
+const INLINE =
+  /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|!?\[((?:[^\[\]\\]|\\.)*)\]\(<?([^\s()<>]*)>?(?:\s+"[^"]*")?\)|(\*\*|__)(?=\S)([\s\S]*?\S)\5|([*_])(?=\S)([^*_\n]*?\S)\7|~~(?=\S)([^~]*?\S)~~|<((?:https?|file):[^\s<>]+)>|\\([\\`*_{}[\]()#+.!|~<>-])|( {2,}\n)/g;
 
 /**
  * @param {string} text
@@ -199,7 +237,8 @@ function inlineNode(found, options, depth) {
   if (strong !== undefined) return h("strong", null, inline(strong, options, depth + 1));
   if (em !== undefined) {
     // In the middle of a word an underscore is one: `read_resource_now`.
-    if (whole.startsWith("_") && /\w/.test((found.input ?? "").charAt((found.index ?? 0) - 1))) return document.createTextNode(whole);
+    if (whole.startsWith("_") && /\w/.test((found.input ?? "").charAt((found.index ?? 0) - 1)))
+      return document.createTextNode(whole);
     return h("em", null, inline(em, options, depth + 1));
   }
   if (gone !== undefined) return h("del", null, inline(gone, options, depth + 1));

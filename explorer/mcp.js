@@ -134,6 +134,7 @@ export class McpClient extends Emitter {
 
   /** @param {string} uri */
   async subscribe(uri) {
+    await this.whenReady();
     if (this.#subscriptions.has(uri) || !this.server.capabilities?.resources?.subscribe) return;
     this.#subscriptions.add(uri);
     await this.request("resources/subscribe", { uri }).catch(() => this.#subscriptions.delete(uri));
@@ -191,11 +192,15 @@ export class McpClient extends Emitter {
     this.#session = "";
     this.#lastEvent = "";
     const known = { [METADATA_EXTENSION]: {} };
-    this.server = await this.#send("initialize", {
-      protocolVersion: REVISION,
-      capabilities: { elicitation: { form: {}, url: {} }, experimental: known, extensions: known },
-      clientInfo: { name: "refdesk-page", title: "refdesk page", version: "1" },
-    }, {});
+    this.server = await this.#send(
+      "initialize",
+      {
+        protocolVersion: REVISION,
+        capabilities: { elicitation: { form: {}, url: {} }, experimental: known, extensions: known },
+        clientInfo: { name: "refdesk-page", title: "refdesk page", version: "1" },
+      },
+      {},
+    );
     await this.#post({ method: "notifications/initialized" });
   }
 
@@ -372,7 +377,10 @@ export class McpClient extends Emitter {
  */
 async function isSessionError(response) {
   if (response.status !== 400) return false;
-  const message = await response.clone().json().catch(() => null);
+  const message = await response
+    .clone()
+    .json()
+    .catch(() => null);
   return message?.error?.code === -32000;
 }
 

@@ -56,7 +56,10 @@ export class PreviewView {
 
   focus() {
     if (this.#shown?.focus) this.#shown.focus();
-    else /** @type {HTMLElement | null} */ (this.body.querySelector('[tabindex="0"], iframe, summary, a, button'))?.focus();
+    else
+      /** @type {HTMLElement | null} */ (
+        this.body.querySelector('[tabindex="0"], iframe, summary, a, button')
+      )?.focus();
   }
 
   /** @param {number | undefined} line */
@@ -86,7 +89,11 @@ export class PreviewView {
       app.folders.unmark(uri);
       this.#setChoices();
     } catch (error) {
-      if (turn === this.#turn) fill(this.body, errorBox(error, () => this.load()));
+      if (turn === this.#turn)
+        fill(
+          this.body,
+          errorBox(error, () => this.load()),
+        );
     }
     app.describe(this.resource);
   }
@@ -100,8 +107,13 @@ export class PreviewView {
   }
 
   #setChoices() {
-    this.choices = viewChoices(this.resource, { hasLine: this.line !== undefined, hasHistory: hasHistory(this.app, this.uri) });
-    const kept = this.choices.find((choice) => choice.kind === this.#choice?.kind && choice.mime === this.#choice?.mime);
+    this.choices = viewChoices(this.resource, {
+      hasLine: this.line !== undefined,
+      hasHistory: hasHistory(this.app, this.uri),
+    });
+    const kept = this.choices.find(
+      (choice) => choice.kind === this.#choice?.kind && choice.mime === this.#choice?.mime,
+    );
     this.#show(kept ?? this.choices[0]);
   }
 
@@ -118,7 +130,9 @@ export class PreviewView {
 
   #renderCrumbs() {
     const above = this.app.folders.ancestors(this.uri);
-    const name = this.app.folders.roots.find((root) => root.uri === this.uri)?.name ?? (this.uri.startsWith("mount:") ? this.uri.slice(6) : lastSegment(this.uri));
+    const name =
+      this.app.folders.roots.find((root) => root.uri === this.uri)?.name ??
+      (this.uri.startsWith("mount:") ? this.uri.slice(6) : lastSegment(this.uri));
     const links = above.map((item) => h("li", null, h("a", { href: linkTo(item.uri) }, item.name)));
     fill(this.crumbs, h("ol", null, links, h("li", { "aria-current": "page" }, h("h1", null, name))));
   }
@@ -127,11 +141,45 @@ export class PreviewView {
     if (!this.resource) return;
     const { basket } = this.app;
     const isIn = basket.has(this.uri);
-    const tabs = (this.choices ?? []).map((choice) => h("button", { type: "button", class: "tab", "aria-pressed": String(choice === this.#choice), title: choice.mime, onclick: () => this.#show(choice) }, t(choice.label)));
-    fill(this.bar, h("div", { class: "tabs", role: "group", "aria-label": t("formats") }, tabs), h("div", { class: "bar-actions" },
-      h("button", { type: "button", class: "button small", "aria-pressed": String(isIn), onclick: () => basket.toggle({ uri: this.uri, name: safeName(String(this.resource.title || this.resource.name)), size: this.resource.size }) }, icon(isIn ? "check" : "add"), t("basket")),
-      iconButton("link", t("copyLink"), () => copyText(location.href)),
-      iconButton("refresh", t("reload"), () => this.load())));
+    const tabs = (this.choices ?? []).map((choice) =>
+      h(
+        "button",
+        {
+          type: "button",
+          class: "tab",
+          "aria-pressed": String(choice === this.#choice),
+          title: choice.mime,
+          onclick: () => this.#show(choice),
+        },
+        t(choice.label),
+      ),
+    );
+    fill(
+      this.bar,
+      h("div", { class: "tabs", role: "group", "aria-label": t("formats") }, tabs),
+      h(
+        "div",
+        { class: "bar-actions" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "button small",
+            "aria-pressed": String(isIn),
+            onclick: () =>
+              basket.toggle({
+                uri: this.uri,
+                name: safeName(String(this.resource.title || this.resource.name)),
+                size: this.resource.size,
+              }),
+          },
+          icon(isIn ? "check" : "add"),
+          t("basket"),
+        ),
+        iconButton("link", t("copyLink"), () => copyText(location.href)),
+        iconButton("refresh", t("reload"), () => this.load()),
+      ),
+    );
   }
 
   /** @param {ViewChoice} choice */
@@ -149,7 +197,11 @@ export class PreviewView {
       this.#shown = shown;
       fill(this.body, shown.element);
     } catch (error) {
-      if (turn === this.#turn) fill(this.body, errorBox(error, () => this.#show(choice)));
+      if (turn === this.#turn)
+        fill(
+          this.body,
+          errorBox(error, () => this.#show(choice)),
+        );
     }
   }
 
@@ -165,7 +217,10 @@ export class PreviewView {
       case "list":
         return new FolderView(app.folders, uri, app.basket);
       case "code":
-        return new CodeView(new TextSource(app.api, uri, { accept, isHighlighted: Boolean(isHighlighted) }), { line: this.line, marks });
+        return new CodeView(new TextSource(app.api, uri, { accept, isHighlighted: Boolean(isHighlighted) }), {
+          line: this.line,
+          marks,
+        });
       case "document":
         return new DocumentView(app, this.resource, mime, marks);
       case "history":
@@ -193,7 +248,11 @@ export class PreviewView {
     const text = part?.text;
     if (text === undefined) throw new Error(t("noText"));
     if (kind === "frame") return { element: htmlFrame(text, this.uri, marks) };
-    if (kind === "table") return new TableView(parseTable(text, part?.mime.startsWith("text/tab") ? "\t" : ","), part?.window?.eof === false);
+    if (kind === "table")
+      return new TableView(
+        parseTable(text, part?.mime.startsWith("text/tab") ? "\t" : ","),
+        part?.window?.eof === false,
+      );
     if (text.length > MAX_STRUCTURED) throw new Error(t("tooLong"));
     const value = JSON.parse(text);
     return { element: kind === "json" ? h("div", { class: "scroll padded" }, jsonTree(value)) : this.#outline(value) };
@@ -202,9 +261,29 @@ export class PreviewView {
   /** @param {any} symbols */
   #outline(symbols) {
     /** @type {(rows: any[], depth: number) => HTMLElement} */
-    const level = (rows, depth) => h("ul", { class: "outline" }, rows.slice(0, 2000).map((row) => h("li", null,
-      h("a", { href: linkTo(this.uri, Number(row.start_line) || 1) }, h("span", { class: "quiet" }, `${row.kind ?? ""} `), String(row.name ?? "")),
-      h("span", { class: "quiet" }, ` ${row.start_line ?? ""}`), Array.isArray(row.children) && row.children.length > 0 && depth < 20 ? level(row.children, depth + 1) : null)));
+    const level = (rows, depth) =>
+      h(
+        "ul",
+        { class: "outline" },
+        rows
+          .slice(0, 2000)
+          .map((row) =>
+            h(
+              "li",
+              null,
+              h(
+                "a",
+                { href: linkTo(this.uri, Number(row.start_line) || 1) },
+                h("span", { class: "quiet" }, `${row.kind ?? ""} `),
+                String(row.name ?? ""),
+              ),
+              h("span", { class: "quiet" }, ` ${row.start_line ?? ""}`),
+              Array.isArray(row.children) && row.children.length > 0 && depth < 20
+                ? level(row.children, depth + 1)
+                : null,
+            ),
+          ),
+      );
     return h("div", { class: "scroll padded" }, level(Array.isArray(symbols) ? symbols : [], 0));
   }
 }

@@ -131,7 +131,7 @@ export class ResourceApi {
     /** @type {Item[]} */
     const rows = [];
     try {
-      for (let cursor = ""; ; ) {
+      for (let cursor = ""; ;) {
         const page = await this.list(MOUNTS_URI, cursor);
         rows.push(...page.items);
         cursor = page.next;
@@ -182,7 +182,7 @@ export class ResourceApi {
   async #components(method, member) {
     /** @type {any[]} */
     const all = [];
-    for (let cursor = ""; ; ) {
+    for (let cursor = ""; ;) {
       const result = await this.client.request(method, cursor ? { cursor } : {});
       all.push(...(Array.isArray(result[member]) ? result[member] : []));
       cursor = String(result.nextCursor ?? "");
@@ -244,9 +244,14 @@ export function toItem(resource) {
   const uri = String(resource.uri ?? "");
   const { lastModified = resource.lastModified, priority = resource.priority } = resource.annotations ?? {};
   const modified = Date.parse(lastModified ?? "");
-  const isCollection = resource.isCollection ?? resource._meta?.["dev.refdesk/collection"] ?? resource.mimeType === "inode/directory";
+  const isCollection =
+    resource.isCollection ?? resource._meta?.["dev.refdesk/collection"] ?? resource.mimeType === "inode/directory";
   /** @type {Item} */
-  const item = { uri, name: safeName(String(resource.title || resource.name || lastSegment(uri))), isCollection: Boolean(isCollection) };
+  const item = {
+    uri,
+    name: safeName(String(resource.title || resource.name || lastSegment(uri))),
+    isCollection: Boolean(isCollection),
+  };
   if (resource.mimeType) item.mime = String(resource.mimeType);
   if (resource.description) item.description = String(resource.description);
   if (typeof resource.size === "number") item.size = resource.size;
@@ -258,5 +263,8 @@ export function toItem(resource) {
 /** @param {any} result of a tool */
 export function textOf(result) {
   const blocks = Array.isArray(result?.content) ? result.content : [];
-  return blocks.filter((/** @type {any} */ block) => block.type === "text").map((/** @type {any} */ block) => String(block.text)).join("\n");
+  return blocks
+    .filter((/** @type {any} */ block) => block.type === "text")
+    .map((/** @type {any} */ block) => String(block.text))
+    .join("\n");
 }

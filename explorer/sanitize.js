@@ -1,11 +1,17 @@
 // Markup of a server, rebuilt from a list of allowed elements and attributes. Nothing else passes.
 
 const ELEMENTS = new Set(
-  "a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small span strong sub summary sup table tbody td tfoot th thead tr tt u ul var".split(" "),
+  "a abbr b blockquote br caption cite code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small span strong sub summary sup table tbody td tfoot th thead tr tt u ul var".split(
+    " ",
+  ),
 );
 
 /** Elements whose text is no text to show. */
-const DROPPED = new Set("applet embed frame frameset head iframe link math meta noembed noframes noscript object script style svg template textarea title xmp".split(" "));
+const DROPPED = new Set(
+  "applet embed frame frameset head iframe link math meta noembed noframes noscript object script style svg template textarea title xmp".split(
+    " ",
+  ),
+);
 
 const MAX_DEPTH = 200;
 
@@ -82,7 +88,8 @@ function copyAttributes(from, to, options) {
   const id = from.getAttribute("id");
   if (id && /^[\w.-]{1,200}$/.test(id)) to.id = id;
   const source = from.getAttribute("src");
-  if (to.localName === "img" && source && /^data:image\/(png|jpeg|gif|webp);base64,/i.test(source)) to.setAttribute("src", source);
+  if (to.localName === "img" && source && /^data:image\/(png|jpeg|gif|webp);base64,/i.test(source))
+    to.setAttribute("src", source);
   const href = from.getAttribute("href");
   const link = to.localName === "a" && href ? options.link(href) : null;
   if (link) {

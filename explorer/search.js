@@ -37,7 +37,15 @@ export class SearchView {
     this.status = h("p", { class: "search-status quiet", role: "status", "aria-live": "polite" });
     this.results = h("ol", { class: "hits", role: "listbox", "aria-label": t("searchResults"), id: "search-results" });
     this.more = h("div", null);
-    this.element = h("div", { class: "page search-view" }, h("h1", { class: "hidden" }, t("search")), this.filters, this.status, this.results, this.more);
+    this.element = h(
+      "div",
+      { class: "page search-view" },
+      h("h1", { class: "hidden" }, t("search")),
+      this.filters,
+      this.status,
+      this.results,
+      this.more,
+    );
     this.results.addEventListener("keydown", (event) => this.onKey(event));
     this.#run();
   }
@@ -67,20 +75,61 @@ export class SearchView {
       input.addEventListener("change", rerun);
       return h("div", { class: "filter" }, h("label", { for: input.id }, label), input);
     };
-    const select = (/** @type {[string, string][]} */ options) => h("select", null, options.map(([value, label]) => h("option", { value }, label)));
+    const select = (/** @type {[string, string][]} */ options) =>
+      h(
+        "select",
+        null,
+        options.map(([value, label]) => h("option", { value }, label)),
+      );
     const any = /** @type {[string, string]} */ (["", t("any")]);
-    this.mime = select([any, ["text/markdown", "Markdown"], ["text/", t("typeText")], ["image/", t("typeImage")], ["application/pdf", "PDF"], ["application/json", "JSON"], ["text/html", "HTML"]]);
+    this.mime = select([
+      any,
+      ["text/markdown", "Markdown"],
+      ["text/", t("typeText")],
+      ["image/", t("typeImage")],
+      ["application/pdf", "PDF"],
+      ["application/json", "JSON"],
+      ["text/html", "HTML"],
+    ]);
     this.audience = select([any, ["user", t("audienceUser")], ["assistant", t("audienceAssistant")]]);
     this.priority = select([any, ["0.3", "≥ 0.3"], ["0.5", "≥ 0.5"], ["0.8", "≥ 0.8"], ["1", "1"]]);
-    this.age = select([any, ["day", t("lastDay")], ["week", t("lastWeek")], ["month", t("lastMonth")], ["year", t("lastYear")]]);
+    this.age = select([
+      any,
+      ["day", t("lastDay")],
+      ["week", t("lastWeek")],
+      ["month", t("lastMonth")],
+      ["year", t("lastYear")],
+    ]);
     const mount = (this.mount = select([any]));
-    const addMounts = () => mount.append(...this.app.folders.mounts.map(({ name }) => h("option", { value: name }, name)));
+    const addMounts = () =>
+      mount.append(...this.app.folders.mounts.map(({ name }) => h("option", { value: name }, name)));
     this.app.folders.whenRooted().then(addMounts);
-    this.lang = select([any, ["en", "English"], ["ja", "日本語"], ["zh", "中文"], ["ko", "한국어"], ["de", "Deutsch"], ["fr", "Français"], ["es", "Español"]]);
-    this.mode = select([["both", t("modeBoth")], ["words", t("modeWords")], ["meaning", t("modeMeaning")]]);
-    return h("div", { class: "filters", role: "group", "aria-label": t("filters") },
-      field("mime", t("columnType"), this.mime), field("mount", t("mount"), this.mount), field("age", t("columnAge"), this.age), field("audience", t("audience"), this.audience),
-      field("priority", t("columnPriority"), this.priority), field("lang", t("language"), this.lang), field("mode", t("mode"), this.mode));
+    this.lang = select([
+      any,
+      ["en", "English"],
+      ["ja", "日本語"],
+      ["zh", "中文"],
+      ["ko", "한국어"],
+      ["de", "Deutsch"],
+      ["fr", "Français"],
+      ["es", "Español"],
+    ]);
+    this.mode = select([
+      ["both", t("modeBoth")],
+      ["words", t("modeWords")],
+      ["meaning", t("modeMeaning")],
+    ]);
+    return h(
+      "div",
+      { class: "filters", role: "group", "aria-label": t("filters") },
+      field("mime", t("columnType"), this.mime),
+      field("mount", t("mount"), this.mount),
+      field("age", t("columnAge"), this.age),
+      field("audience", t("audience"), this.audience),
+      field("priority", t("columnPriority"), this.priority),
+      field("lang", t("language"), this.lang),
+      field("mode", t("mode"), this.mode),
+    );
   }
 
   #arguments() {
@@ -113,11 +162,20 @@ export class SearchView {
       if (result.isError) throw new Error(textOf(result));
       const told = result.structuredContent ?? {};
       const hits = toHits(told);
-      const note = [told.suggestion && t("didYouMean", { query: String(told.suggestion) }), told.note && String(told.note)].filter(Boolean).join(" ");
+      const note = [
+        told.suggestion && t("didYouMean", { query: String(told.suggestion) }),
+        told.note && String(told.note),
+      ]
+        .filter(Boolean)
+        .join(" ");
       this.#show(isMore ? [...this.#hits, ...hits] : hits, String(told.cursor ?? ""), note);
     } catch (error) {
       this.#isPending = signal.aborted;
-      if (!signal.aborted) fill(this.status, errorBox(error, () => this.#run()));
+      if (!signal.aborted)
+        fill(
+          this.status,
+          errorBox(error, () => this.#run()),
+        );
     }
   }
 
@@ -130,7 +188,8 @@ export class SearchView {
       const page = await this.app.api.list(null, cursor);
       for (const item of page.items) {
         const text = `${item.name} ${item.uri} ${item.description ?? ""}`.toLowerCase();
-        if (text.includes(wanted)) hits.push({ uri: item.uri, title: item.name, where: "", snippet: item.description ?? "" });
+        if (text.includes(wanted))
+          hits.push({ uri: item.uri, title: item.name, where: "", snippet: item.description ?? "" });
       }
       cursor = page.next;
       if (!cursor) break;
@@ -149,10 +208,18 @@ export class SearchView {
     this.#active = -1;
     this.#isPending = false;
     if (this.#opensFirst && hits.length > 0) return this.#open(0);
-    const count = this.query.trim() ? t(hits.length === 1 ? "oneHit" : "hitCount", { count: number(hits.length) + (cursor ? "+" : "") }) : "";
+    const count = this.query.trim()
+      ? t(hits.length === 1 ? "oneHit" : "hitCount", { count: number(hits.length) + (cursor ? "+" : "") })
+      : "";
     fill(this.status, [count, note].filter(Boolean).join(" · "));
-    fill(this.results, hits.map((hit, index) => this.#render(hit, index)));
-    fill(this.more, cursor && h("button", { type: "button", class: "button", onclick: () => this.#run(true) }, t("moreHits")));
+    fill(
+      this.results,
+      hits.map((hit, index) => this.#render(hit, index)),
+    );
+    fill(
+      this.more,
+      cursor && h("button", { type: "button", class: "button", onclick: () => this.#run(true) }, t("moreHits")),
+    );
   }
 
   /**
@@ -160,10 +227,26 @@ export class SearchView {
    * @param {number} index
    */
   #render(hit, index) {
-    return h("li", { class: "hit", role: "option", tabindex: index === 0 ? 0 : -1, id: `hit-${index}`, "aria-selected": "false", onclick: () => this.#open(index) },
-      h("div", { class: "hit-title" }, icon("file"), h("strong", null, hit.title), hit.where && h("span", { class: "quiet" }, hit.where)),
+    return h(
+      "li",
+      {
+        class: "hit",
+        role: "option",
+        tabindex: index === 0 ? 0 : -1,
+        id: `hit-${index}`,
+        "aria-selected": "false",
+        onclick: () => this.#open(index),
+      },
+      h(
+        "div",
+        { class: "hit-title" },
+        icon("file"),
+        h("strong", null, hit.title),
+        hit.where && h("span", { class: "quiet" }, hit.where),
+      ),
       h("div", { class: "hit-uri mono quiet" }, hit.uri, hit.line ? `:${hit.line}` : ""),
-      hit.snippet && h("p", { class: "snippet" }, snippetNodes(hit.snippet)));
+      hit.snippet && h("p", { class: "snippet" }, snippetNodes(hit.snippet)),
+    );
   }
 
   /** @param {number} index */
@@ -212,7 +295,13 @@ function toHits(told) {
   return rows.map((/** @type {any} */ row) => {
     const uri = base + String(row.uri);
     const name = uri.slice(uri.lastIndexOf("/") + 1);
-    return { uri, title: safeName(String(row.title ?? name)), where: String(row.where ?? ""), snippet: String(row.snippet ?? ""), line: Number(row.start_line) || undefined };
+    return {
+      uri,
+      title: safeName(String(row.title ?? name)),
+      where: String(row.where ?? ""),
+      snippet: String(row.snippet ?? ""),
+      line: Number(row.start_line) || undefined,
+    };
   });
 }
 
@@ -222,5 +311,7 @@ function toHits(told) {
  * @returns {Node[]}
  */
 function snippetNodes(snippet) {
-  return snippet.split(/\*\*(.+?)\*\*/g).map((piece, at) => (at % 2 === 1 ? h("mark", null, piece) : document.createTextNode(piece)));
+  return snippet
+    .split(/\*\*(.+?)\*\*/g)
+    .map((piece, at) => (at % 2 === 1 ? h("mark", null, piece) : document.createTextNode(piece)));
 }

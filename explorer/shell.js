@@ -10,7 +10,11 @@ import { saveSettings, settings } from "./settings.js";
 /** @typedef {import("./app.js").App} App */
 
 const NAVIGATION = /** @type {const} */ ([
-  ["home", "home", "home"], ["templates", "templates", "template"], ["tools", "tools", "tool"], ["prompts", "prompts", "prompt"], ["basket", "basket", "basket"],
+  ["home", "home", "home"],
+  ["templates", "templates", "template"],
+  ["tools", "tools", "tool"],
+  ["prompts", "prompts", "prompt"],
+  ["basket", "basket", "basket"],
 ]);
 
 export class Shell {
@@ -18,25 +22,78 @@ export class Shell {
   constructor(app) {
     this.app = app;
     const root = document.getElementById("app");
-    this.search = h("input", { type: "search", class: "search-box", placeholder: t("searchPlaceholder"), "aria-label": t("search"), autocomplete: "off", spellcheck: "false",
-      oninput: () => app.search(this.search.value), onkeydown: (/** @type {KeyboardEvent} */ event) => app.onSearchKey(event) });
+    this.search = h("input", {
+      type: "search",
+      class: "search-box",
+      placeholder: t("searchPlaceholder"),
+      "aria-label": t("search"),
+      autocomplete: "off",
+      spellcheck: "false",
+      oninput: () => app.search(this.search.value),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => app.onSearchKey(event),
+    });
     this.state = h("button", { type: "button", class: "state", onclick: () => connectionDialog(app) });
     this.count = h("span", { class: "count-badge", hidden: true });
-    this.links = new Map(NAVIGATION.map(([view, label, name]) => [/** @type {string} */ (view), h("a", { href: viewLink(view), class: "nav-link", title: t(label) }, icon(name), h("span", { class: "nav-label" }, t(label)), view === "basket" ? this.count : null)]));
+    this.links = new Map(
+      NAVIGATION.map(([view, label, name]) => [
+        /** @type {string} */ (view),
+        h(
+          "a",
+          { href: viewLink(view), class: "nav-link", title: t(label) },
+          icon(name),
+          h("span", { class: "nav-label" }, t(label)),
+          view === "basket" ? this.count : null,
+        ),
+      ]),
+    );
     this.main = h("main", { id: "main", tabindex: -1 });
     const tree = app.tree?.element ?? "";
     this.side = h("nav", { class: "side", id: "side", "aria-label": t("browse") }, tree);
     this.body = h("div", { class: "body" }, this.side, this.main, app.details?.element);
-    this.sideButton = iconButton("menu", t("toggleTree"), () => this.#toggle("side-open"), { class: "icon-button side-button", "aria-controls": "side", "aria-expanded": "false" });
-    this.detailsButton = iconButton("info", t("toggleDetails"), () => this.#toggle("details-open"), { class: "icon-button details-button", "aria-expanded": "true" });
-    const header = h("header", { class: "top" }, this.sideButton, h("a", { class: "brand", href: viewLink("home") }, logo(), h("span", null, "refdesk")),
+    this.sideButton = iconButton("menu", t("toggleTree"), () => this.#toggle("side-open"), {
+      class: "icon-button side-button",
+      "aria-controls": "side",
+      "aria-expanded": "false",
+    });
+    this.detailsButton = iconButton("info", t("toggleDetails"), () => this.#toggle("details-open"), {
+      class: "icon-button details-button",
+      "aria-expanded": "true",
+    });
+    const header = h(
+      "header",
+      { class: "top" },
+      this.sideButton,
+      h("a", { class: "brand", href: viewLink("home") }, logo(), h("span", null, "refdesk")),
       h("div", { class: "search-wrap" }, icon("search"), this.search, h("kbd", { "aria-hidden": "true" }, "/")),
       h("nav", { class: "nav", "aria-label": t("views") }, [...this.links.values()]),
-      h("div", { class: "top-actions" }, this.state, this.detailsButton, this.#languageButton(), this.#themeButton(), iconButton("help", t("keys"), helpDialog)));
-    if (root) fill(root, h("a", { class: "skip", href: "#main", onclick: (/** @type {Event} */ event) => {
-      event.preventDefault();
-      this.main.focus();
-    } }, t("skip")), header, this.body);
+      h(
+        "div",
+        { class: "top-actions" },
+        this.state,
+        this.detailsButton,
+        this.#languageButton(),
+        this.#themeButton(),
+        iconButton("help", t("keys"), helpDialog),
+      ),
+    );
+    if (root)
+      fill(
+        root,
+        h(
+          "a",
+          {
+            class: "skip",
+            href: "#main",
+            onclick: (/** @type {Event} */ event) => {
+              event.preventDefault();
+              this.main.focus();
+            },
+          },
+          t("skip"),
+        ),
+        header,
+        this.body,
+      );
     app.basket.on("change", () => this.#showCount());
     this.#showCount();
   }
@@ -44,10 +101,21 @@ export class Shell {
   #languageButton() {
     const other = language() === "ja" ? "en" : "ja";
     const label = other === "ja" ? "日本語" : "English";
-    return h("button", { type: "button", class: "icon-button text", lang: other, title: label, "aria-label": label, onclick: () => {
-      saveSettings({ language: other });
-      this.app.rebuild();
-    } }, other === "ja" ? "あ" : "A");
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button text",
+        lang: other,
+        title: label,
+        "aria-label": label,
+        onclick: () => {
+          saveSettings({ language: other });
+          this.app.rebuild();
+        },
+      },
+      other === "ja" ? "あ" : "A",
+    );
   }
 
   #themeButton() {
@@ -82,7 +150,13 @@ export class Shell {
    * @param {string} problem
    */
   showState(state, problem) {
-    const labels = /** @type {const} */ ({ connecting: "connecting", ready: "connected", offline: "offline", unauthorized: "needsToken", closed: "offline" });
+    const labels = /** @type {const} */ ({
+      connecting: "connecting",
+      ready: "connected",
+      offline: "offline",
+      unauthorized: "needsToken",
+      closed: "offline",
+    });
     this.state.className = `state ${state}`;
     this.state.title = [t("connection"), problem].filter(Boolean).join(": ");
     fill(this.state, h("span", { class: "state-light" }), h("span", { class: "state-text" }, t(labels[state])));
@@ -118,7 +192,8 @@ export class Shell {
 
   /** @param {EventTarget | null} target what had the keyboard */
   escape(target) {
-    if (this.body.classList.contains("side-open") || this.body.classList.contains("details-open")) this.body.classList.remove("side-open", "details-open");
+    if (this.body.classList.contains("side-open") || this.body.classList.contains("details-open"))
+      this.body.classList.remove("side-open", "details-open");
     else if (target === this.search && this.search.value === "") this.app.tree?.focus();
     else if (target === this.search) this.search.value = "";
     else this.app.tree?.focus();

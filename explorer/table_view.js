@@ -67,19 +67,38 @@ export class TableView {
     }
     const template = `4rem ${widths.join(" ")}`;
     const line = (/** @type {string[]} */ cells, /** @type {string} */ role, /** @type {number} */ index) => {
-      const row = h("div", { class: "table-row", role: "row", "aria-rowindex": index + 1 }, h("div", { class: "table-cell index", role: index === 0 ? "columnheader" : "rowheader" }, index === 0 ? "#" : number(index)),
-        Array.from({ length: columns }, (_, at) => h("div", { class: "table-cell", role, title: cells[at] ?? "" }, (cells[at] ?? "").slice(0, 500))));
+      const row = h(
+        "div",
+        { class: "table-row", role: "row", "aria-rowindex": index + 1 },
+        h(
+          "div",
+          { class: "table-cell index", role: index === 0 ? "columnheader" : "rowheader" },
+          index === 0 ? "#" : number(index),
+        ),
+        Array.from({ length: columns }, (_, at) =>
+          h("div", { class: "table-cell", role, title: cells[at] ?? "" }, (cells[at] ?? "").slice(0, 500)),
+        ),
+      );
       row.style.gridTemplateColumns = template;
       return row;
     };
-    this.list = new VirtualList({ rowHeight: ROW_HEIGHT, render: (index) => line(body[index], "cell", index + 1), role: "rowgroup", className: "table-body" });
+    this.list = new VirtualList({
+      rowHeight: ROW_HEIGHT,
+      render: (index) => line(body[index], "cell", index + 1),
+      role: "rowgroup",
+      className: "table-body",
+    });
     this.list.element.tabIndex = 0;
     const header = line(head, "columnheader", 0);
     header.classList.add("table-head");
     this.list.element.insertBefore(header, this.list.sizer);
     this.list.sizer.style.minWidth = `calc(4rem + ${widths.join(" + ")})`;
-    this.element = h("div", { class: "table-view", role: "table", "aria-rowcount": rows.length, "aria-label": t("tableLabel") },
-      isCut && h("p", { class: "note" }, t("tableCut", { count: number(body.length) })), this.list.element);
+    this.element = h(
+      "div",
+      { class: "table-view", role: "table", "aria-rowcount": rows.length, "aria-label": t("tableLabel") },
+      isCut && h("p", { class: "note" }, t("tableCut", { count: number(body.length) })),
+      this.list.element,
+    );
     this.list.setCount(body.length);
   }
 

@@ -65,7 +65,8 @@ export class TextSource {
   async #highlighted(start, count) {
     const window = { start_line: start, max_lines: count };
     const [part] = await this.api.read(this.uri, { accept: [HIGHLIGHTED], window });
-    if (!part?.window || part.text === undefined || !part.mime.startsWith("text/html")) throw new Error("no highlighting");
+    if (!part?.window || part.text === undefined || !part.mime.startsWith("text/html"))
+      throw new Error("no highlighting");
     const lines = [...parseInert(part.text).querySelectorAll(".hl-line")].map(segmentsOf);
     if (lines.length === 0 && start === 1) throw new Error("no lines");
     return measured(start, lines, part.window);

@@ -108,31 +108,44 @@ export class TreeView {
     const isOpen = this.#expanded.has(item.uri);
     const isSelected = item.uri === this.#selected;
     const isActive = index === this.list.active;
-    const row = h("div", {
-      class: `tree-row${isSelected ? " selected" : ""}${this.store.changed.has(item.uri) ? " changed" : ""}`,
-      role: "treeitem",
-      tabindex: isActive ? 0 : -1,
-      "aria-level": level,
-      "aria-posinset": position,
-      "aria-setsize": siblings,
-      "aria-selected": String(isSelected),
-      "aria-expanded": item.isCollection ? String(isOpen) : undefined,
-      title: item.uri,
-      onclick: () => {
-        this.list.activate(index);
-        if (item.isCollection && (!isOpen || isSelected)) this.toggle(item.uri);
-        goTo(linkTo(item.uri));
+    const row = h(
+      "div",
+      {
+        class: `tree-row${isSelected ? " selected" : ""}${this.store.changed.has(item.uri) ? " changed" : ""}`,
+        role: "treeitem",
+        tabindex: isActive ? 0 : -1,
+        "aria-level": level,
+        "aria-posinset": position,
+        "aria-setsize": siblings,
+        "aria-selected": String(isSelected),
+        "aria-expanded": item.isCollection ? String(isOpen) : undefined,
+        title: item.uri,
+        onclick: () => {
+          this.list.activate(index);
+          if (item.isCollection && (!isOpen || isSelected)) this.toggle(item.uri);
+          goTo(linkTo(item.uri));
+        },
       },
-    }, h("span", { class: "twisty", onclick: (/** @type {Event} */ event) => {
-      if (!item.isCollection) return;
-      event.stopPropagation();
-      this.list.activate(index);
-      this.toggle(item.uri);
-    } }, item.isCollection ? icon("chevron") : null),
-    icon(level === 1 ? "mount" : item.isCollection ? "folder" : "file"),
-    h("span", { class: "row-name" }, item.name),
-    this.store.changed.has(item.uri) ? h("span", { class: "change-dot", title: t("changedMark") }, h("span", { class: "hidden" }, t("changedMark"))) : null,
-    this.#stateDot(item, level));
+      h(
+        "span",
+        {
+          class: "twisty",
+          onclick: (/** @type {Event} */ event) => {
+            if (!item.isCollection) return;
+            event.stopPropagation();
+            this.list.activate(index);
+            this.toggle(item.uri);
+          },
+        },
+        item.isCollection ? icon("chevron") : null,
+      ),
+      icon(level === 1 ? "mount" : item.isCollection ? "folder" : "file"),
+      h("span", { class: "row-name" }, item.name),
+      this.store.changed.has(item.uri)
+        ? h("span", { class: "change-dot", title: t("changedMark") }, h("span", { class: "hidden" }, t("changedMark")))
+        : null,
+      this.#stateDot(item, level),
+    );
     row.style.setProperty("--level", String(level));
     return row;
   }
@@ -142,9 +155,16 @@ export class TreeView {
    * @param {number} level
    */
   #stateDot(item, level) {
-    const mount = level === 1 ? this.store.mounts.find((one) => (one.root ?? "") === item.uri || `mount:${one.name}` === item.uri) : undefined;
+    const mount =
+      level === 1
+        ? this.store.mounts.find((one) => (one.root ?? "") === item.uri || `mount:${one.name}` === item.uri)
+        : undefined;
     if (!mount || mount.state === "ready") return null;
-    return h("span", { class: `state-dot ${mount.state}`, title: mount.words ?? mount.state }, h("span", { class: "hidden" }, mount.state));
+    return h(
+      "span",
+      { class: `state-dot ${mount.state}`, title: mount.words ?? mount.state },
+      h("span", { class: "hidden" }, mount.state),
+    );
   }
 
   /**
@@ -153,10 +173,22 @@ export class TreeView {
    */
   #renderNote(folder, level) {
     const text = folder.error ? String(/** @type {any} */ (folder.error).message ?? folder.error) : t("loading");
-    const row = h("div", { class: `tree-row note${folder.error ? " failed" : ""}`, role: "treeitem", "aria-level": level, "aria-selected": "false", tabindex: -1, title: text,
-      onclick: () => {
-        if (folder.error) this.store.open(folder);
-      } }, h("span", { class: "twisty" }), h("span", { class: "row-name" }, text));
+    const row = h(
+      "div",
+      {
+        class: `tree-row note${folder.error ? " failed" : ""}`,
+        role: "treeitem",
+        "aria-level": level,
+        "aria-selected": "false",
+        tabindex: -1,
+        title: text,
+        onclick: () => {
+          if (folder.error) this.store.open(folder);
+        },
+      },
+      h("span", { class: "twisty" }),
+      h("span", { class: "row-name" }, text),
+    );
     row.style.setProperty("--level", String(level));
     return row;
   }

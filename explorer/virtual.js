@@ -30,7 +30,11 @@ export class VirtualList {
   constructor(options) {
     this.options = options;
     this.sizer = h("div", { class: "virtual-sizer", role: "presentation" });
-    this.element = h("div", { class: `virtual ${options.className ?? ""}`, role: options.role, "aria-label": options.label }, this.sizer);
+    this.element = h(
+      "div",
+      { class: `virtual ${options.className ?? ""}`, role: options.role, "aria-label": options.label },
+      this.sizer,
+    );
     this.element.addEventListener("scroll", () => this.#schedule(), { passive: true });
     this.observer = new ResizeObserver(() => this.#schedule());
     this.observer.observe(this.element);

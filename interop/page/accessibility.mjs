@@ -10,6 +10,9 @@ import { assertEqual } from "./report.mjs";
 
 const LOOKS = ["light", "dark"].flatMap((colorScheme) => [1280, 360].flatMap((width) => ["en-US", "ja-JP"].map((locale) => ({ colorScheme, width, locale }))));
 
+/** How long the views of one look may take together: a bound against hanging. */
+const LOOK_LIMIT = 900_000;
+
 /**
  * The views: where they are, what must be there before they are judged, and what is pressed first.
  * @type {{ view: string, hash: string, ready: string, act?: (page: Page) => Promise<unknown> }[]}
@@ -90,7 +93,7 @@ export async function checkAccessibility({ program, folder, browser, report }) {
         if (overflow > 0) found.push(`${view}: the page is ${overflow} px wider than the screen`);
       }
       assertEqual(found, [], "findings");
-    }, page);
+    }, page, LOOK_LIMIT);
     await context.close();
   }
   await desk.stop();

@@ -156,24 +156,33 @@ export class Keyboard {
     throw new Error(`${MAX_ROWS} presses of ArrowDown do not reach ${row}`);
   }
 
+  /** Presses a key of the page, out of an input where it would be text. @param {string} key */
+  async #command(key) {
+    for (let presses = 0; presses < 3; presses += 1) {
+      if (!(await this.page.evaluate(() => document.activeElement?.matches("input, textarea, select")))) break;
+      // The first one empties the search, the next one leaves it.
+      await this.page.keyboard.press("Escape");
+    }
+    await this.page.keyboard.press(key);
+  }
+
   /** @param {string} name */
   async #goToTreeRow(name) {
     await treeRow(this.page, name).waitFor();
     if (await this.page.evaluate(() => !document.activeElement?.closest(".tree"))) {
-      // Out of an input, where letters are text; then the keys that lead to the tree.
-      await this.page.keyboard.press("Escape");
-      await this.page.keyboard.press("g");
-      await this.page.keyboard.press("t");
+      await this.#command("2");
     }
     const isThere = await this.page.evaluate(() => Boolean(document.activeElement?.closest(".tree")));
-    assert(isThere, "g t does not lead to the tree");
+    assert(isThere, "2 does not lead to the tree");
     await this.#arrowTo(treeRow(this.page, name));
   }
 
   /** @param {string} name */
   async #goToListRow(name) {
     await listRow(this.page, name).waitFor();
-    await this.reach(this.page.locator(".list-row[tabindex='0']"));
+    if (await this.page.evaluate(() => !document.activeElement?.closest(".list-row"))) await this.#command("3");
+    const isThere = await this.page.evaluate(() => Boolean(document.activeElement?.closest(".list-row")));
+    assert(isThere, "3 does not lead to the list");
     await this.#arrowTo(listRow(this.page, name));
   }
 
@@ -203,8 +212,7 @@ export class Keyboard {
   }
 
   async startSearch() {
-    await this.page.keyboard.press("Escape");
-    await this.page.keyboard.press("/");
+    await this.#command("/");
   }
 
   async openFirstHit() {
@@ -213,9 +221,7 @@ export class Keyboard {
   }
 
   async showBasket() {
-    await this.page.keyboard.press("Escape");
-    await this.page.keyboard.press("g");
-    await this.page.keyboard.press("b");
+    await this.#command("4");
   }
 
   async nextPage() {

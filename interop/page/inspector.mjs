@@ -13,15 +13,19 @@ const LAUNCHER = join(build, "inspector/node_modules/@modelcontextprotocol/inspe
 const TOKEN = "comparison";
 const START_LIMIT = 60_000;
 
-/** How long it may load, in milliseconds. */
+/** How long it may load, in milliseconds: all of it would take hours. */
 const MEASURED = 30_000;
+
+/** Resources on one page of a list. */
+const PAGE_SIZE = 100;
 
 /**
  * Lets the Inspector load the resources of a server for half a minute. Returns how far it got.
  * @param {import("playwright-core").Browser} browser
  * @param {import("./refdesk.mjs").Refdesk} desk
+ * @param {number} total resources
  */
-export async function measureInspector(browser, desk) {
+export async function measureInspector(browser, desk, total) {
   const home = mkdtempSync(join(tmpdir(), "inspector-"));
   const port = await freePort();
   const env = { ...process.env, HOME: home, CLIENT_PORT: String(port), MCP_AUTO_OPEN_ENABLED: "false", MCP_INSPECTOR_API_TOKEN: TOKEN, MCP_INSPECTOR_SECRET_STORE: "memory" };
@@ -37,7 +41,7 @@ export async function measureInspector(browser, desk) {
     await page.goto(`http://127.0.0.1:${port}/?MCP_INSPECTOR_API_TOKEN=${TOKEN}`);
     await page.getByRole("switch").or(page.locator("input[type=checkbox]")).first().check({ force: true });
     await until(() => pages, (count) => count > 0, START_LIMIT);
-    await new Promise((resolve) => setTimeout(resolve, MEASURED));
+    await until(() => pages, (count) => count >= total / PAGE_SIZE, MEASURED).catch(() => {});
     const bytes = await heap(page);
     return `${pages} pages of 100 in ${MEASURED / 1000} s, ${Math.round(bytes / 1e6)} MB`;
   } finally {

@@ -13,20 +13,29 @@ export class Report {
    * @param {string} name
    * @param {() => Promise<unknown>} run what it returns is printed behind the name
    * @param {import("playwright-core").Page} [page] what a failure shows
+   * @param {number} [limit] milliseconds
    */
-  async check(name, run, page) {
+  async check(name, run, page, limit = CHECK_LIMIT) {
     const started = Date.now();
     let failure = null;
     let figures = "";
     try {
-      figures = String((await bounded(run(), CHECK_LIMIT)) ?? "");
+      figures = String((await bounded(run(), limit)) ?? "");
     } catch (error) {
-      failure = [error instanceof Error ? error.message : String(error), page && (await seen(page))].filter(Boolean).join("\n");
+      failure = [messageOf(error), page && (await seen(page))].filter(Boolean).join("\n");
       this.failed += 1;
     }
     const check = figures ? `${name}: ${figures}` : name;
     process.stdout.write(`${JSON.stringify({ check, failure, milliseconds: Date.now() - started })}\n`);
   }
+}
+
+/** What failed, without the log of each try. @param {unknown} error */
+function messageOf(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  const tries = text.indexOf("Call log:");
+  const log = tries < 0 ? "" : text.slice(tries, tries + 500);
+  return (tries < 0 ? text : text.slice(0, tries) + log).replace(/\u001b\[\d*m/g, "");
 }
 
 /**
@@ -80,7 +89,7 @@ export function assertEqual(seenValue, wanted, what = "") {
  * @param {number} [limit] milliseconds
  * @returns {Promise<T>}
  */
-export async function until(look, isRight, limit = 20_000) {
+export async function until(look, isRight, limit = 30_000) {
   const end = Date.now() + limit;
   for (;;) {
     const value = await look();

@@ -9,11 +9,22 @@ import { assert, assertEqual, until } from "./report.mjs";
 export async function walkBrowse({ page, hand, desk, check }) {
   await check("Home shows each mount, its state and that it is indexed", async () => {
     await page.goto(desk.page());
-    const card = page.locator(".card", { has: page.locator("h3", { hasText: /^handbook$/ }) });
-    await card.locator(".badge", { hasText: "ready" }).waitFor();
-    await card.getByText("Indexed for search").waitFor();
+    const card = (/** @type {string} */ name) => page.locator(".card", { has: page.locator("h3", { hasText: new RegExp(`^${name}$`) }) });
+    await card("handbook").locator(".badge", { hasText: "ready" }).waitFor();
+    await card("handbook").getByText("Indexed for search").waitFor();
+    // It may still start when the page opens, so its card has to change by itself.
+    await card("asking").locator(".badge", { hasText: "ready" }).waitFor();
     const names = await page.locator(".card h3").allInnerTexts();
     assertEqual(names.sort(), ["asking", "handbook", "handbook-git"], "the mounts");
+  });
+
+  await check("Home shows who is connected and what was asked, where the server tells", async () => {
+    const told = await page.evaluate(() => globalThis.refdesk.api.readJson("refdesk://clients").catch(() => null));
+    const section = (/** @type {string} */ title) => page.locator("section", { has: page.getByRole("heading", { name: title }) });
+    if (!told) return void (await section("Connected clients").getByText("does not tell who is connected").waitFor());
+    await section("Connected clients").getByRole("cell", { name: "refdesk-page" }).first().waitFor();
+    await section("Recent requests").getByRole("cell", { name: "resources/read" }).first().waitFor();
+    return `${told.clients.length} clients`;
   });
 
   await check("Home has the text that adds this server to a host", async () => {

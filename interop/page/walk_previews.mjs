@@ -30,6 +30,8 @@ const PREVIEWS = [
   { type: "CSV as a table", folder: "data", file: "people.csv", look: async (page) => {
     await page.getByRole("columnheader", { name: "city" }).waitFor();
     await page.getByRole("cell", { name: "Lovelace, Ada" }).waitFor();
+    const left = async (/** @type {import("playwright-core").Locator} */ cell) => (await cell.boundingBox())?.x;
+    assertEqual(await left(page.getByRole("cell", { name: "London" })), await left(page.getByRole("columnheader", { name: "city" })), "where the column begins");
   } },
   { type: "JSON as a tree", folder: "data", file: "config.json", look: async (page) => {
     await page.locator(".preview-body .json-key", { hasText: "keys:" }).waitFor();

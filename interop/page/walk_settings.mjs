@@ -29,7 +29,7 @@ export async function walkSettings({ page, hand, desk, check }) {
 
   await check("the help names the keys and closes with Escape", async () => {
     await hand.press(page.getByRole("button", { name: "Keys" }));
-    await page.getByRole("dialog", { name: "Keys" }).getByText("g h").waitFor();
+    await page.getByRole("dialog", { name: "Keys" }).getByText("This help").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
