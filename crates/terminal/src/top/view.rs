@@ -20,7 +20,7 @@ const KEYS: [(&str, &str); 3] = [("q", "leave"), ("r", "refresh"), ("Up/Down", "
 const RECENT: usize = 10;
 const MOUNT_HEADS: [&str; 5] = ["NAME", "KIND", "STATE", "INDEX", "ROOT"];
 const CLIENT_HEADS: [&str; 8] =
-    ["ID", "NAME", "REVISION", "BY", "REQUESTS", "ERRORS", "SUBSCRIBED", "SEEN"];
+    ["ID", "NAME", "REVISION", "BY", "REQUESTS", "ERRORS", "WATCHES", "SEEN"];
 const REQUEST_HEADS: [&str; 6] = ["WHEN", "CLIENT", "REQUEST", "TIME", "OUTCOME", "RESOURCE"];
 const SUBSCRIPTION_HEADS: [&str; 3] = ["SUBSCRIBERS", "CHANGED", "RESOURCE"];
 
@@ -166,6 +166,8 @@ fn ago(row: &Value, name: &str, now: SystemTime) -> String {
 
 fn client_row(client: &Value, theme: ViewTheme, now: SystemTime) -> Vec<TopCell> {
     let name = format!("{} {}", text(client, "name"), text(client, "version"));
+    let seen = time(client, "lastSeen");
+    let seen = seen.map_or_else(String::new, |then| table::age(then, now));
     let errors = client["errors"].as_u64().unwrap_or_default();
     let style = if errors > 0 { theme.warning() } else { Style::new() };
     let count = |name: &str| number(grouped(client[name].as_u64().unwrap_or_default()));
@@ -177,7 +179,7 @@ fn client_row(client: &Value, theme: ViewTheme, now: SystemTime) -> Vec<TopCell>
         count("requests"),
         TopCell { style, ..count("errors") },
         count("subscriptions"),
-        styled(ago(client, "lastSeen", now), theme.dim()),
+        styled(seen, theme.dim()),
     ]
 }
 
