@@ -55,7 +55,7 @@ pub(crate) enum PickEvent {
     },
     Hits {
         serial: u64,
-        hits: Result<Vec<FoundPassage>, String>,
+        hits: Result<Vec<PickPassage>, String>,
     },
     Preview {
         key: PreviewKey,
@@ -111,7 +111,7 @@ pub(crate) enum PickRequest {
 
 /// A passage that the server found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FoundPassage {
+pub(crate) struct PickPassage {
     pub(crate) uri: String,
     pub(crate) line: Option<u64>,
     /// Its text, with matches between pairs of `**`.

@@ -11,7 +11,7 @@ use crate::connection::ServerConnection;
 use crate::content::{Selection, failure_words};
 use crate::error::CommandError;
 use crate::output::visible;
-use crate::pick::events::{FoundPassage, PickEvent, PickRequest, PickTimer, PickTokens};
+use crate::pick::events::{PickEvent, PickPassage, PickRequest, PickTimer, PickTokens};
 use crate::pick::node::{NodeId, PickRow};
 use crate::pick::placement::PickMount;
 use crate::pick::preview::{PREVIEW_BYTES, PREVIEW_LINES, PickPreview, PreviewKey};
@@ -88,7 +88,7 @@ fn parse_uri(uri: &str) -> Result<Uri, CommandError> {
 async fn search(
     connection: &ServerConnection,
     query: &str,
-) -> Result<Vec<FoundPassage>, CommandError> {
+) -> Result<Vec<PickPassage>, CommandError> {
     let arguments = json!({ "query": query, "limit": MAX_HITS });
     let result = connection.call_tool(SEARCH_TOOL, &arguments).await?;
     if result["isError"] == true {
@@ -99,7 +99,7 @@ async fn search(
     let hits = answer["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
     let hits = hits.iter().take(MAX_HITS).filter_map(|hit| {
         let text = hit["snippet"].as_str().unwrap_or_default();
-        Some(FoundPassage {
+        Some(PickPassage {
             uri: format!("{base}{}", hit["uri"].as_str()?),
             line: hit["start_line"].as_u64(),
             snippet: text.chars().take(300).collect(),

@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{Event, KeyEventKind};
 
 use crate::output::one_line;
 use crate::pick::events::{
-    FoundPassage, HitStatus, PickEvent, PickHit, PickOptions, PickOutcome, PickPanel, PickRequest,
+    HitStatus, PickEvent, PickHit, PickOptions, PickOutcome, PickPanel, PickPassage, PickRequest,
     PickTimer, PickTokens, TreeSource,
 };
 use crate::pick::filter::PickFilter;
@@ -182,7 +182,7 @@ impl PickState {
         }
     }
 
-    fn take_hits(&mut self, serial: u64, hits: Result<Vec<FoundPassage>, String>) {
+    fn take_hits(&mut self, serial: u64, hits: Result<Vec<PickPassage>, String>) {
         if serial != self.search_serial {
             return;
         }
@@ -192,7 +192,7 @@ impl PickState {
             Err(words) => self.hit_status = HitStatus::Failed(one_line(&words)),
             Ok(passages) => {
                 self.hit_status = HitStatus::Idle;
-                for FoundPassage { uri, line, snippet } in passages {
+                for PickPassage { uri, line, snippet } in passages {
                     let name = uri.rsplit('/').find(|name| !name.is_empty()).unwrap_or(&uri);
                     let name = crate::pick::placement::decoded(name);
                     let row = PickRow { name, uri, ..PickRow::default() };

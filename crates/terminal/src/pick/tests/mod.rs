@@ -11,7 +11,7 @@ use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use resource::Role;
 
-use super::events::{FoundPassage, PickEvent, PickOptions, PickRequest, PickTokens, TreeSource};
+use super::events::{PickEvent, PickOptions, PickPassage, PickRequest, PickTokens, TreeSource};
 use super::node::{PickLine, PickRow};
 use super::placement::{PickMount, decoded};
 use super::preview::PickPreview;
@@ -27,7 +27,7 @@ const PAGE: usize = 50;
 struct FakeServer {
     lists: HashMap<String, Vec<PickRow>>,
     mounts: Vec<PickMount>,
-    passages: Vec<FoundPassage>,
+    passages: Vec<PickPassage>,
     texts: HashMap<String, String>,
 }
 
@@ -218,7 +218,7 @@ fn desk() -> FakeServer {
             mount("notes", "notes+"),
             mount("loose", ""),
         ],
-        passages: vec![FoundPassage {
+        passages: vec![PickPassage {
             uri: "file:///docs/%E8%B3%87%E6%96%99%E9%9B%86.md".to_owned(),
             line: Some(3),
             snippet: "日本語の**文書**は全角で二桁になる。".to_owned(),
