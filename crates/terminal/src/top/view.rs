@@ -17,7 +17,7 @@ use crate::top::state::TopState;
 
 const KEYS: [(&str, &str); 3] = [("q", "leave"), ("r", "refresh"), ("Up/Down", "scroll")];
 /// How many of the latest requests are shown.
-const RECENT: usize = 10;
+const RECENT: usize = 50;
 const MOUNT_HEADS: [&str; 5] = ["NAME", "KIND", "STATE", "INDEX", "ROOT"];
 const CLIENT_HEADS: [&str; 8] =
     ["ID", "NAME", "REVISION", "BY", "REQUESTS", "ERRORS", "WATCHES", "SEEN"];
@@ -112,9 +112,6 @@ pub(crate) fn snapshot_lines(
                 format!("Clients ({}), requests {requests}, errors {errors}", clients.len());
             let rows = clients.iter().map(|client| client_row(client, theme, now)).collect();
             view.section(&title, &CLIENT_HEADS, rows);
-            let recent = snapshot.recent.iter().take(RECENT);
-            let recent = recent.map(|request| request_row(request, theme, now)).collect();
-            view.section("Latest requests", &REQUEST_HEADS, recent);
         }
     }
     let subscriptions = &snapshot.subscriptions;
@@ -122,6 +119,11 @@ pub(crate) fn snapshot_lines(
     let watchers = snapshot.watchers.len();
     let title = format!("Subscriptions ({}), watchers ({watchers})", subscriptions.len());
     view.section(&title, &SUBSCRIPTION_HEADS, rows);
+    if snapshot.clients.is_some() {
+        let recent = snapshot.recent.iter().take(RECENT);
+        let recent = recent.map(|request| request_row(request, theme, now)).collect();
+        view.section("Latest requests", &REQUEST_HEADS, recent);
+    }
     view.lines
 }
 

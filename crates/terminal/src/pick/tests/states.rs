@@ -6,8 +6,10 @@ use super::{FakeServer, PAGE, Person, desk, file, folder, options};
 use crate::pick::events::{
     PickEvent, PickOptions, PickOutcome, PickPanel, PickRequest, PickTimer, TreeSource,
 };
-use crate::pick::node::PickRow;
+use crate::pick::node::{PickRow, ROOT};
+use crate::pick::placement::PickPlacement;
 use crate::pick::state::PickState;
+use crate::pick::tree::PickTree;
 
 fn listed(rows: Vec<PickRow>) -> FakeServer {
     FakeServer { lists: [(String::new(), rows)].into(), ..FakeServer::default() }
@@ -279,6 +281,20 @@ fn a_hundred_thousand_rows_are_matched_in_slices_and_keep_the_cursor() {
     assert_eq!(person.state.names.as_ref().unwrap().count, 40_951);
     assert!(person.state.lines.len() <= 5_001, "only the best are kept");
     person.screen();
+}
+
+#[test]
+fn a_passage_of_an_unlisted_resource_gets_its_description_with_its_list() {
+    let mut tree = PickTree::new(None, PickPlacement::AsListed);
+    let stub = PickRow { uri: "a://h/x/1.md".to_owned(), ..PickRow::default() };
+    let found = tree.find_or_add(stub.clone()).unwrap();
+    assert_eq!(tree.find_or_add(stub), Some(found));
+    let parent = tree.add(ROOT, folder("a://h/x")).unwrap();
+    assert_eq!(tree.add(parent, file("a://h/x/1.md")), Some(found), "it stays the same node");
+    let node = tree.get(found);
+    assert_eq!((node.mime.as_deref(), node.mount), (Some("text/markdown"), parent));
+    assert_eq!(tree.get(parent).children, [found]);
+    assert_eq!(tree.add(parent, file("a://h/x/1.md")), None);
 }
 
 #[test]
