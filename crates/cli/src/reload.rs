@@ -19,7 +19,7 @@ use crate::search_index::Searching;
 use crate::settings::{Diagnostic, Settings};
 
 /// Polling interval.
-const POLL_INTERVAL: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// Size, modification time and inode: identifies one version of a file.
 type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
@@ -42,6 +42,7 @@ pub(crate) async fn watch_settings(
     let mut made = assembly.mounts.clone();
     let mut server = (settings.server.clone(), settings.tls.clone());
     let mut seen = file_stamps(&files);
+    let mut last = seen.clone();
     if files.is_empty() && tls_files.is_empty() {
         return std::future::pending().await;
     }
@@ -54,10 +55,13 @@ pub(crate) async fn watch_settings(
             tls_seen = tls_now;
             tls.reload();
         }
-        if now == seen {
+        // An editor may be in the midst of writing: an empty file would unmount everything.
+        let is_settled = !is_being_written(&now) && now == last;
+        last = now;
+        if last == seen || !is_settled {
             continue;
         }
-        seen = now;
+        seen.clone_from(&last);
         match reload(&args, &made, (assembly, searching), access).await {
             Ok((settings, fresh)) => {
                 if (&settings.server, &settings.tls) != (&server.0, &server.1) {
@@ -129,6 +133,11 @@ fn log_changes(before: &[BuiltMount], after: &[BuiltMount]) {
 fn settings_files(source: &SourceArgs, settings: &Settings) -> Vec<PathBuf> {
     let own = settings.text.iter().map(|text| text.file.clone());
     own.chain(source.mcp_config.iter().cloned()).collect()
+}
+
+/// Whether a file is empty, as between its truncation and the first write.
+fn is_being_written(stamps: &[SettingsFileStamp]) -> bool {
+    stamps.iter().flatten().any(|(size, ..)| *size == 0)
 }
 
 fn file_stamps(files: &[PathBuf]) -> Vec<SettingsFileStamp> {
