@@ -41,8 +41,7 @@ pub(crate) async fn watch_settings(
     let mut tls_seen = file_stamps(&tls_files);
     let mut made = assembly.mounts.clone();
     let mut server = (settings.server.clone(), settings.tls.clone());
-    let mut seen = file_stamps(&files);
-    let mut last = seen.clone();
+    let mut settled = SettledFiles::new(file_stamps(&files));
     if files.is_empty() && tls_files.is_empty() {
         return std::future::pending().await;
     }
@@ -55,13 +54,9 @@ pub(crate) async fn watch_settings(
             tls_seen = tls_now;
             tls.reload();
         }
-        // An editor may be in the midst of writing: an empty file would unmount everything.
-        let is_settled = !is_being_written(&now) && now == last;
-        last = now;
-        if last == seen || !is_settled {
+        if !settled.has_changed(now) {
             continue;
         }
-        seen.clone_from(&last);
         match reload(&args, &made, (assembly, searching), access).await {
             Ok((settings, fresh)) => {
                 if (&settings.server, &settings.tls) != (&server.0, &server.1) {
@@ -135,9 +130,30 @@ fn settings_files(source: &SourceArgs, settings: &Settings) -> Vec<PathBuf> {
     own.chain(source.mcp_config.iter().cloned()).collect()
 }
 
-/// Whether a file is empty, as between its truncation and the first write.
-fn is_being_written(stamps: &[SettingsFileStamp]) -> bool {
-    stamps.iter().flatten().any(|(size, ..)| *size == 0)
+/// Tells changes of files that are written to the end: an editor may be in the midst of a write, and
+/// half a file, or an empty one, would unmount what is served.
+struct SettledFiles {
+    /// What was applied.
+    applied: Vec<SettingsFileStamp>,
+    /// What the last look saw.
+    last: Vec<SettingsFileStamp>,
+}
+
+impl SettledFiles {
+    fn new(stamps: Vec<SettingsFileStamp>) -> Self {
+        Self { applied: stamps.clone(), last: stamps }
+    }
+
+    /// Whether two looks saw the same new files, none of them empty. Tells each change once.
+    fn has_changed(&mut self, now: Vec<SettingsFileStamp>) -> bool {
+        let is_settled = now == self.last && !now.iter().flatten().any(|(size, ..)| *size == 0);
+        self.last = now;
+        let has_changed = is_settled && self.last != self.applied;
+        if has_changed {
+            self.applied.clone_from(&self.last);
+        }
+        has_changed
+    }
 }
 
 fn file_stamps(files: &[PathBuf]) -> Vec<SettingsFileStamp> {
@@ -146,4 +162,29 @@ fn file_stamps(files: &[PathBuf]) -> Vec<SettingsFileStamp> {
         Some((data.len(), data.mtime(), data.mtime_nsec(), data.ino()))
     };
     files.iter().map(stamp).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SettledFiles;
+
+    #[test]
+    fn a_file_in_the_midst_of_a_write_is_not_applied() {
+        let stamp = |size: u64, second: i64| vec![Some((size, second, 0, 1))];
+        let mut files = SettledFiles::new(stamp(90, 1));
+        let looks = [
+            (stamp(90, 1), false),
+            (stamp(0, 2), false),
+            (stamp(0, 2), false),
+            (stamp(40, 3), false),
+            (stamp(120, 3), false),
+            (stamp(120, 3), true),
+            (stamp(120, 3), false),
+            (vec![None], false),
+            (vec![None], true),
+        ];
+        for (at, (now, is_change)) in looks.into_iter().enumerate() {
+            assert_eq!(files.has_changed(now), is_change, "look {at}");
+        }
+    }
 }
