@@ -161,6 +161,7 @@ def checks(program: Path, accepts: bool = False) -> Iterator[CheckResult]:
             for width in WIDTHS:
                 yield from top_checks(program, refdesk.url, folder, width, recorder)
             yield from live_check(program, refdesk.url, folder)
+            yield from lost_server_check(program, refdesk, folder)
         yield from other_server_checks(program, folder, recorder)
 
 
@@ -270,6 +271,17 @@ def live_check(program: Path, url: str, folder: Path) -> Iterator[CheckResult]:
         (folder / "desk/new.md").write_text("# New\n")
         more = len(FILES) + 1
         yield from_screen("top follows a change", lambda: terminal.wait_for(f"indexed {more} of {more}"))
+
+
+def lost_server_check(program: Path, refdesk: RefdeskProcess, folder: Path) -> Iterator[CheckResult]:
+    """The server ends while the picker is open. Ends `refdesk`, so it is the last check with it."""
+    with Terminal(folder, 80, [str(program), "pick", "--timeout", "3s", "--server", refdesk.url]) as terminal:
+        terminal.wait_for("日本語")
+        refdesk.kill()
+        terminal.press("End", "Right")
+        yield from_screen("pick tells of a lost server", lambda: terminal.wait_for("the server cannot be"))
+        terminal.press("Escape")
+        yield from_screen("pick can be left without a server", lambda: terminal.wait_for("ended with 130"))
 
 
 def other_server_checks(program: Path, folder: Path, recorder: Recorder) -> Iterator[CheckResult]:

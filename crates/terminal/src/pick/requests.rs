@@ -41,7 +41,13 @@ pub(super) async fn perform(connection: &ServerConnection, request: PickRequest)
         PickRequest::Page { node, uri, cursor } => {
             match page(connection, uri.as_deref(), cursor.as_deref()).await {
                 Ok((rows, next)) => PickEvent::Page { node, rows, next },
-                Err(error) => PickEvent::PageFailed { node, words: error.to_string() },
+                Err(error) => {
+                    let words = error.to_string();
+                    // The line stands below the name already.
+                    let start = uri.map(|uri| format!("{uri}: ")).unwrap_or_default();
+                    let words = words.strip_prefix(&start).unwrap_or(&words).to_owned();
+                    PickEvent::PageFailed { node, words }
+                }
             }
         }
         PickRequest::Timer { timer, serial } => {
