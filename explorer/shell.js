@@ -178,7 +178,10 @@ export class Shell {
    * @param {boolean} hasDetails
    */
   setMain(element, hasDetails) {
+    const hadFocus = this.main.contains(document.activeElement);
     fill(this.main, element);
+    // The row that a person opened is gone; the keyboard goes on in what it opened.
+    if (hadFocus) this.main.focus({ preventScroll: true });
     this.body.classList.toggle("has-details", hasDetails);
     this.detailsButton.hidden = !hasDetails;
     this.body.classList.remove("side-open", "details-open");
