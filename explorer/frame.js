@@ -1,7 +1,7 @@
 // Rendered markup of the server, in a frame that runs nothing, loads nothing and has no origin.
 
 import { h } from "./dom.js";
-import { t } from "./i18n.js";
+import { language, t } from "./i18n.js";
 import { linkTo } from "./router.js";
 import { safeMarkup } from "./sanitize.js";
 import { isDark } from "./settings.js";
@@ -10,11 +10,13 @@ import { isDark } from "./settings.js";
  * @param {string} markup
  * @param {string} base the URI of the resource, for relative links
  * @param {RegExp | null} marks
+ * @param {unknown} [told] the language of the resource
  */
-export function htmlFrame(markup, base, marks) {
+export function htmlFrame(markup, base, marks, told) {
   const safe = safeMarkup(markup, { link: (href) => resolveLink(href, base), marks });
   const style = new URL("explorer/frame.css", location.origin + "/").href;
   const policy = `default-src 'none'; img-src data:; style-src ${location.origin}; base-uri 'none'; form-action 'none'`;
+  const lang = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i.test(String(told)) ? told : language();
   const frame = h("iframe", {
     class: "frame",
     // A click on a link may open another resource in this page, or a web page in a new tab.
@@ -23,7 +25,8 @@ export function htmlFrame(markup, base, marks) {
     referrerpolicy: "no-referrer",
   });
   frame.srcdoc =
-    `<!doctype html><html class="${isDark() ? "dark" : "light"}"><head><meta charset="utf-8">` +
+    `<!doctype html><html lang="${lang}" class="${isDark() ? "dark" : "light"}"><head><meta charset="utf-8">` +
+    `<title>${t("renderedContent")}</title>` +
     `<meta http-equiv="Content-Security-Policy" content="${policy}">` +
     `<link rel="stylesheet" href="${style}"></head><body>${safe}</body></html>`;
   return frame;

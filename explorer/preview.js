@@ -247,7 +247,7 @@ export class PreviewView {
     const part = parts.find((one) => one.text !== undefined);
     const text = part?.text;
     if (text === undefined) throw new Error(t("noText"));
-    if (kind === "frame") return { element: htmlFrame(text, this.uri, marks) };
+    if (kind === "frame") return { element: htmlFrame(text, this.uri, marks, this.resource?._meta?.["dev.refdesk/language"]) };
     if (kind === "table")
       return new TableView(
         parseTable(text, part?.mime.startsWith("text/tab") ? "\t" : ","),
