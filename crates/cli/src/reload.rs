@@ -21,6 +21,10 @@ use crate::settings::{Diagnostic, Settings};
 /// Polling interval.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
+/// How many further looks see an empty file before it counts: it may be between its truncation and
+/// the first write.
+const EMPTY_LOOKS: usize = 5;
+
 /// Size, modification time and inode: identifies one version of a file.
 type SettingsFileStamp = Option<(u64, i64, i64, u64)>;
 
@@ -135,19 +139,22 @@ fn settings_files(source: &SourceArgs, settings: &Settings) -> Vec<PathBuf> {
 struct SettledFiles {
     /// What was applied.
     applied: Vec<SettingsFileStamp>,
-    /// What the last look saw.
+    /// What the last look saw, and how many looks in a row saw the same.
     last: Vec<SettingsFileStamp>,
+    looks: usize,
 }
 
 impl SettledFiles {
     fn new(stamps: Vec<SettingsFileStamp>) -> Self {
-        Self { applied: stamps.clone(), last: stamps }
+        Self { applied: stamps.clone(), last: stamps, looks: 0 }
     }
 
-    /// Whether two looks saw the same new files, none of them empty. Tells each change once.
+    /// Whether looks in a row saw the same new files. Tells each change once.
     fn has_changed(&mut self, now: Vec<SettingsFileStamp>) -> bool {
-        let is_settled = now == self.last && !now.iter().flatten().any(|(size, ..)| *size == 0);
+        self.looks = if now == self.last { self.looks + 1 } else { 0 };
         self.last = now;
+        let is_empty = self.last.iter().flatten().any(|(size, ..)| *size == 0);
+        let is_settled = self.looks >= if is_empty { EMPTY_LOOKS } else { 1 };
         let has_changed = is_settled && self.last != self.applied;
         if has_changed {
             self.applied.clone_from(&self.last);
@@ -166,7 +173,7 @@ fn file_stamps(files: &[PathBuf]) -> Vec<SettingsFileStamp> {
 
 #[cfg(test)]
 mod tests {
-    use super::SettledFiles;
+    use super::{EMPTY_LOOKS, SettledFiles};
 
     #[test]
     fn a_file_in_the_midst_of_a_write_is_not_applied() {
@@ -183,7 +190,9 @@ mod tests {
             (vec![None], false),
             (vec![None], true),
         ];
-        for (at, (now, is_change)) in looks.into_iter().enumerate() {
+        let emptied = (0..=EMPTY_LOOKS).map(|look| (stamp(0, 4), look == EMPTY_LOOKS));
+        let looks = looks.into_iter().chain(emptied);
+        for (at, (now, is_change)) in looks.enumerate() {
             assert_eq!(files.has_changed(now), is_change, "look {at}");
         }
     }
