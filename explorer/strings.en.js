@@ -41,7 +41,6 @@ export default {
   lastMonth: "last month",
   lastYear: "last year",
   treeLabel: "Mounts and folders",
-  emptyTree: "Nothing here yet",
   loading: "Loading…",
   loadingCount: "{count} so far…",
   folder: "folder",

@@ -42,7 +42,6 @@ export default {
   lastMonth: "1 か月以内",
   lastYear: "1 年以内",
   treeLabel: "マウントとフォルダー",
-  emptyTree: "まだ何もありません",
   loading: "読み込み中…",
   loadingCount: "{count} 件を読み込み済み…",
   folder: "フォルダー",

@@ -38,12 +38,14 @@ export class TreeView {
     this.list = new VirtualList({
       rowHeight: ROW_HEIGHT,
       render: (index) => this.#render(index),
+      update: (row, index) => this.#update(row, index),
       role: "tree",
       label: t("treeLabel"),
       className: "tree",
     });
     this.element = this.list.element;
     this.element.addEventListener("keydown", (event) => this.#onKey(event));
+    this.element.addEventListener("click", (event) => this.#onClick(event));
     this.offs = [
       store.on("roots", () => this.#rebuild()),
       store.on("change", (/** @type {Folder} */ folder) => {
@@ -103,51 +105,59 @@ export class TreeView {
 
   /** @param {number} index */
   #render(index) {
-    const { item, level, position, siblings, note } = this.#rows[index];
-    if (note) return this.#renderNote(note, level);
-    const isOpen = this.#expanded.has(item.uri);
-    const isSelected = item.uri === this.#selected;
-    const isActive = index === this.list.active;
     const row = h(
       "div",
-      {
-        class: `tree-row${isSelected ? " selected" : ""}${this.store.changed.has(item.uri) ? " changed" : ""}`,
-        role: "treeitem",
-        tabindex: isActive ? 0 : -1,
-        "aria-level": level,
-        "aria-posinset": position,
-        "aria-setsize": siblings,
-        "aria-selected": String(isSelected),
-        "aria-expanded": item.isCollection ? String(isOpen) : undefined,
-        title: item.uri,
-        onclick: () => {
-          this.list.activate(index);
-          if (item.isCollection && (!isOpen || isSelected)) this.toggle(item.uri);
-          goTo(linkTo(item.uri));
-        },
-      },
-      h(
-        "span",
-        {
-          class: "twisty",
-          onclick: (/** @type {Event} */ event) => {
-            if (!item.isCollection) return;
-            event.stopPropagation();
-            this.list.activate(index);
-            this.toggle(item.uri);
-          },
-        },
-        item.isCollection ? icon("chevron") : null,
-      ),
-      icon(level === 1 ? "mount" : item.isCollection ? "folder" : "file"),
-      h("span", { class: "row-name" }, item.name),
-      this.store.changed.has(item.uri)
-        ? h("span", { class: "change-dot", title: t("changedMark") }, h("span", { class: "hidden" }, t("changedMark")))
-        : null,
-      this.#stateDot(item, level),
+      { role: "treeitem" },
+      h("span", { class: "twisty" }, icon("chevron")),
+      h("span", { class: "kind" }),
+      h("span", { class: "row-name" }),
+      h("span", { class: "dot" }),
     );
-    row.style.setProperty("--level", String(level));
+    this.#update(row, index);
     return row;
+  }
+
+  /**
+   * Makes a row show another place of the tree.
+   * @param {HTMLElement} row
+   * @param {number} index
+   */
+  #update(row, index) {
+    const { item, level, position, siblings, note } = this.#rows[index];
+    const [, kind, name, dot] = /** @type {HTMLElement[]} */ ([...row.children]);
+    const isChanged = !note && this.store.changed.has(item.uri);
+    const isSelected = !note && item.uri === this.#selected;
+    const isFolder = !note && item.isCollection;
+    const failure = note?.error ? String(/** @type {any} */ (note.error).message ?? note.error) : "";
+    const text = note ? failure || t("loading") : item.name;
+    const marks = [
+      isSelected && "selected",
+      isChanged && "changed",
+      isFolder && "folder",
+      note && "note",
+      failure && "failed",
+    ];
+    set(row, "class", ["tree-row virtual-row", ...marks.filter(Boolean)].join(" "));
+    set(row, "aria-level", level);
+    set(row, "aria-posinset", position);
+    set(row, "aria-setsize", siblings);
+    set(row, "aria-selected", isSelected);
+    set(row, "aria-expanded", isFolder ? this.#expanded.has(item.uri) : null);
+    set(row, "title", note ? text : item.uri);
+    set(row, "tabindex", index === this.list.active ? 0 : -1);
+    set(row, "data-index", index);
+    row.style.setProperty("--level", String(level));
+    if (name.textContent !== text) name.textContent = text;
+    const wanted = note ? "" : level === 1 ? "mount" : item.isCollection ? "folder" : "file";
+    if (kind.dataset.icon !== wanted) {
+      kind.dataset.icon = wanted;
+      fill(kind, wanted ? icon(/** @type {import("./dom.js").IconName} */ (wanted)) : null);
+    }
+    const mark = isChanged ? "changed" : note ? null : this.#stateDot(item, level)?.state;
+    if (dot.dataset.state !== (mark ?? "")) {
+      dot.dataset.state = mark ?? "";
+      fill(dot, mark ? h("span", { class: "hidden" }, mark === "changed" ? t("changedMark") : mark) : null);
+    }
   }
 
   /**
@@ -155,42 +165,26 @@ export class TreeView {
    * @param {number} level
    */
   #stateDot(item, level) {
-    const mount =
-      level === 1
-        ? this.store.mounts.find((one) => (one.root ?? "") === item.uri || `mount:${one.name}` === item.uri)
-        : undefined;
-    if (!mount || mount.state === "ready") return null;
-    return h(
-      "span",
-      { class: `state-dot ${mount.state}`, title: mount.words ?? mount.state },
-      h("span", { class: "hidden" }, mount.state),
-    );
+    if (level !== 1) return undefined;
+    const isRoot = (/** @type {import("./types.js").MountStatus} */ mount) =>
+      (mount.root ?? "") === item.uri || `mount:${mount.name}` === item.uri;
+    const mount = this.store.mounts.find(isRoot);
+    return mount?.state === "ready" ? undefined : mount;
   }
 
-  /**
-   * @param {Folder} folder
-   * @param {number} level
-   */
-  #renderNote(folder, level) {
-    const text = folder.error ? String(/** @type {any} */ (folder.error).message ?? folder.error) : t("loading");
-    const row = h(
-      "div",
-      {
-        class: `tree-row note${folder.error ? " failed" : ""}`,
-        role: "treeitem",
-        "aria-level": level,
-        "aria-selected": "false",
-        tabindex: -1,
-        title: text,
-        onclick: () => {
-          if (folder.error) this.store.open(folder);
-        },
-      },
-      h("span", { class: "twisty" }),
-      h("span", { class: "row-name" }, text),
-    );
-    row.style.setProperty("--level", String(level));
-    return row;
+  /** @param {MouseEvent} event */
+  #onClick(event) {
+    const target = event.target instanceof Element ? event.target : null;
+    const index = Number(target?.closest("[data-index]")?.getAttribute("data-index") ?? -1);
+    const row = this.#rows[index];
+    if (!row) return;
+    const { item, note } = row;
+    if (note) return void (note.error && this.store.open(note));
+    this.list.activate(index);
+    const isOpen = this.#expanded.has(item.uri);
+    const isTwisty = Boolean(target?.closest(".twisty"));
+    if (item.isCollection && (isTwisty || !isOpen || item.uri === this.#selected)) this.toggle(item.uri);
+    if (!isTwisty || !item.isCollection) goTo(linkTo(item.uri));
   }
 
   /** @param {string} id */
@@ -293,12 +287,15 @@ export class TreeView {
       if (this.#rows[at].item.name.toLowerCase().startsWith(typed)) return this.list.activate(at);
     }
   }
+}
 
-  /**
-   * A hint where the tree would be empty.
-   * @param {HTMLElement} element
-   */
-  describeEmpty(element) {
-    fill(element, this.#rows.length === 0 ? t("emptyTree") : "");
-  }
+/**
+ * Sets an attribute, if it is not that already: each write costs a new layout.
+ * @param {Element} element
+ * @param {string} name
+ * @param {string | number | boolean | null} value
+ */
+function set(element, name, value) {
+  if (value === null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
 }

@@ -12,6 +12,7 @@ const MARGIN = 8;
  * @typedef {object} VirtualOptions
  * @property {number} rowHeight
  * @property {(index: number) => HTMLElement} render
+ * @property {(row: HTMLElement, index: number) => void} [update] makes a row show another index; rows are then used again
  * @property {(first: number, last: number) => void} [onRange] the rows that are visible now
  * @property {string} [role]
  * @property {string} [label]
@@ -74,6 +75,12 @@ export class VirtualList {
 
   /** Draws all visible rows again. */
   refresh() {
+    const { update } = this.options;
+    if (update) {
+      this.draw();
+      for (const [index, row] of this.#rows) update(row, index);
+      return;
+    }
     const hadFocus = this.element.contains(document.activeElement) && document.activeElement !== this.element;
     for (const row of this.#rows.values()) row.remove();
     this.#rows.clear();
@@ -94,29 +101,48 @@ export class VirtualList {
     const top = this.#top;
     const first = Math.max(0, Math.floor(top / rowHeight) - MARGIN);
     const last = Math.min(this.#count - 1, Math.ceil((top + this.element.clientHeight) / rowHeight) + MARGIN);
-    for (const [index, row] of this.#rows) {
-      if ((index < first || index > last) && index !== this.#active) {
-        row.remove();
-        this.#rows.delete(index);
-      }
+    const free = this.#takeOut((index) => (index < first || index > last) && index !== this.#active);
+    const kept = [...this.#rows.keys()].filter((index) => index >= first && index <= last);
+    const [lowest, highest] = [Math.min(...kept), Math.max(...kept)];
+    const before = kept.length > 0 ? this.#rows.get(lowest) : undefined;
+    for (let index = first; index <= last; index += 1) {
+      if (this.#rows.has(index)) continue;
+      // Rows stay in the document in the order in which they are shown.
+      const place = index < lowest ? before : index > highest ? null : undefined;
+      this.#put(index, free.shift() ?? render(index), kept.length > 0 ? place : undefined);
     }
-    for (let index = first; index <= last; index += 1) this.#put(index, render);
-    if (this.#active >= 0 && this.#active < this.#count) this.#put(this.#active, render);
+    if (this.#active >= 0 && this.#active < this.#count && !this.#rows.has(this.#active))
+      this.#put(this.#active, render(this.#active));
+    for (const row of free) row.remove();
     if (this.#scale > 1) for (const [index, row] of this.#rows) this.#place(row, index);
     onRange?.(first, last);
   }
 
   /**
-   * @param {number} index
-   * @param {(index: number) => HTMLElement} render
+   * Takes rows out of the list; those that can show another index stay in the document for it.
+   * @param {(index: number) => boolean} isGone
+   * @returns {HTMLElement[]}
    */
-  #put(index, render) {
-    if (this.#rows.has(index)) return;
-    const row = render(index);
+  #takeOut(isGone) {
+    const gone = [...this.#rows.keys()].filter(isGone).sort((a, b) => a - b);
+    const rows = gone.map((index) => /** @type {HTMLElement} */ (this.#rows.get(index)));
+    for (const index of gone) this.#rows.delete(index);
+    if (this.options.update) return rows;
+    for (const row of rows) row.remove();
+    return [];
+  }
+
+  /**
+   * @param {number} index
+   * @param {HTMLElement} row
+   * @param {HTMLElement | null} [before] where it goes in the document; `null` is the end
+   */
+  #put(index, row, before) {
+    if (row.isConnected) this.options.update?.(row, index);
     row.classList.add("virtual-row");
     this.#place(row, index);
     this.#rows.set(index, row);
-    this.sizer.appendChild(row);
+    if (before !== undefined || !row.isConnected) this.sizer.insertBefore(row, before ?? null);
   }
 
   /**
