@@ -93,7 +93,10 @@ impl Visit<'_> {
             (Some(text), _) => Some(text.len()),
             (None, blob) => blob.and_then(base64_len),
         };
-        if let (Some(listed), Some(bytes)) = (entry["size"].as_u64(), bytes) {
+        // The size is that of the raw content; a text in another charset is read as UTF-8.
+        let is_converted =
+            element["text"].is_string() && (declares_charset(entry) || declares_charset(element));
+        if let (Some(listed), Some(bytes), false) = (entry["size"].as_u64(), bytes, is_converted) {
             self.log.judge_at("read-size", uri, listed == bytes as u64, || {
                 format!("the list says {listed} bytes, the read has {bytes}")
             });
@@ -128,4 +131,17 @@ impl Visit<'_> {
             });
         }
     }
+}
+
+/// Whether a description says that the content is stored in another charset than UTF-8: as a
+/// parameter of its MIME type, or in `_meta`.
+fn declares_charset(description: &Value) -> bool {
+    let is_other = |charset: &str| !charset.trim_matches('"').eq_ignore_ascii_case("utf-8");
+    let mime = description["mimeType"].as_str().unwrap_or_default().to_ascii_lowercase();
+    let of_mime = mime.split("charset=").nth(1).and_then(|rest| rest.split(';').next());
+    let meta = description["_meta"].as_object().into_iter().flatten();
+    let mut of_meta = meta
+        .filter(|(key, _)| key.rsplit('/').next() == Some("charset"))
+        .filter_map(|(_, value)| value.as_str());
+    of_mime.is_some_and(is_other) || of_meta.any(is_other)
 }
