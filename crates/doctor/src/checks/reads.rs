@@ -145,3 +145,28 @@ fn declares_charset(description: &Value) -> bool {
         .filter_map(|(_, value)| value.as_str());
     of_mime.is_some_and(is_other) || of_meta.any(is_other)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::declares_charset;
+
+    #[test]
+    fn a_charset_is_declared_by_the_type_or_beside_it() {
+        for other in [
+            json!({ "mimeType": "text/plain; charset=Shift_JIS" }),
+            json!({ "mimeType": "text/plain", "_meta": { "dev.refdesk/charset": "shift_jis" } }),
+            json!({ "_meta": { "charset": "euc-jp" } }),
+        ] {
+            assert!(declares_charset(&other), "{other}");
+        }
+        for usual in [
+            json!({ "mimeType": "text/plain; charset=\"UTF-8\"" }),
+            json!({ "mimeType": "text/plain", "_meta": { "charset": "utf-8", "mycharset": "x" } }),
+            json!({ "mimeType": "text/plain" }),
+        ] {
+            assert!(!declares_charset(&usual), "{usual}");
+        }
+    }
+}

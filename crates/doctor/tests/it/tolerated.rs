@@ -39,15 +39,7 @@ fn handshake_servers() -> Vec<Case> {
             outbox.messages.clear();
         }
     });
-    let converts = Fault::on("resources/list", |_, outbox| {
-        let entry = outbox.messages[0].pointer_mut("/result/resources/0");
-        if let Some(entry) = entry.filter(|entry| entry["size"].is_number()) {
-            entry["size"] = json!(7);
-            entry["_meta"]["com.example/charset"] = json!("shift_jis");
-        }
-    });
     vec![
-        case("lists the size of a text in another charset", converts),
         case("refuses an unknown version by an error", refuses),
         case("pings the client during a request", pings),
         case("logs during a request", logs),
