@@ -68,6 +68,11 @@ impl DoctorRevision {
         self >= Self::Y2025M06
     }
 
+    /// Whether a description of a resource may have `_meta`.
+    pub(crate) fn has_resource_meta(self) -> bool {
+        self >= Self::Y2025M06
+    }
+
     /// Whether resources, tools and prompts may have `icons`.
     pub(crate) fn has_icons(self) -> bool {
         self >= Self::Y2025M11

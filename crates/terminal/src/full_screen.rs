@@ -9,8 +9,9 @@ use std::os::fd::OwnedFd;
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::sync::mpsc as std_mpsc;
+use std::thread;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use ratatui::backend::CrosstermBackend;
@@ -38,7 +39,8 @@ const READER_EXIT: Duration = Duration::from_millis(500);
 pub(crate) struct FullScreen {
     terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
     keys: mpsc::Receiver<Event>,
-    reader: Option<JoinHandle<()>>,
+    /// Closes when the thread that reads keys ends.
+    reader_end: std_mpsc::Receiver<()>,
     is_closed: Arc<AtomicBool>,
     terminate: Signal,
     hangup: Signal,
@@ -108,9 +110,13 @@ impl FullScreen {
         let (sender, keys) = mpsc::channel(MAX_KEYS);
         let closed = Arc::clone(&is_closed);
         let reader = thread::Builder::new().name("keys".to_owned());
-        let reader = reader.spawn(move || read_keys(&sender, &closed))?;
+        let (alive, reader_end) = std_mpsc::channel();
+        reader.spawn(move || {
+            read_keys(&sender, &closed);
+            drop(alive);
+        })?;
         let restore = Arc::clone(restore);
-        Ok(Self { terminal, keys, reader: Some(reader), is_closed, terminate, hangup, restore })
+        Ok(Self { terminal, keys, reader_end, is_closed, terminate, hangup, restore })
     }
 
     /// The next key or change of size; `None` if a signal asks the program to end, or the terminal
@@ -152,13 +158,7 @@ impl Drop for FullScreen {
         self.keys.close();
         // The thread must not take a key that is for the next program. Where the terminal is gone,
         // it may never end, and the program must.
-        let deadline = Instant::now() + READER_EXIT;
-        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) {
-            if Instant::now() > deadline {
-                break;
-            }
-            thread::sleep(KEY_POLL / 10);
-        }
+        let _ = self.reader_end.recv_timeout(READER_EXIT);
         self.restore.restore();
     }
 }

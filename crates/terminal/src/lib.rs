@@ -17,6 +17,7 @@ mod local_paths;
 mod local_search;
 mod output;
 mod pick;
+mod server_args;
 mod table;
 mod theme;
 mod tool_arguments;

@@ -8,12 +8,12 @@ mod diagnostic;
 mod docs;
 mod env;
 mod fingerprint;
+mod folders;
 mod git;
 mod host_file;
 mod mount;
 mod render;
 mod search;
-mod served_folders;
 mod server;
 mod tokens;
 mod units;
@@ -39,6 +39,7 @@ pub(crate) use diagnostic::{Diagnostic, did_you_mean};
 pub(crate) use docs::DocsMount;
 pub(crate) use env::EnvMount;
 pub(crate) use fingerprint::Fingerprint;
+pub(crate) use folders::split_named_folder;
 pub(crate) use git::GitMount;
 pub(crate) use host_file::HostEntry;
 use mount::SharedSettings;
@@ -123,33 +124,6 @@ impl Settings {
             .with_context(|| format!("cannot read the settings file {}", file.display()))?;
         let text = SettingsText { file: file.to_owned(), content };
         Ok(parse(text)?)
-    }
-
-    /// Settings that serve the given folders, each under its given name or one made from the last
-    /// segment of its path.
-    pub(crate) fn for_folders(paths: &[PathBuf]) -> anyhow::Result<Self> {
-        let mut settings = Self::default();
-        for path in paths {
-            let (name, folder) = split_named_folder(path);
-            let whole = folder
-                .canonicalize()
-                .with_context(|| format!("cannot serve the folder {}", folder.display()))?;
-            if whole.is_file() {
-                let hint = format!("pass a settings file as --settings {}", folder.display());
-                anyhow::bail!("{} is a file, not a folder; {hint}", folder.display());
-            }
-            let name = match name {
-                Some(name) => settings.check_new_name(name)?.to_owned(),
-                None => {
-                    let stem =
-                        whole.file_name().map_or("root".into(), |name| name.to_string_lossy());
-                    settings.unused_name(&mount::to_mount_name(&stem))
-                }
-            };
-            settings.add_repository(&name, &whole);
-            settings.mounts.insert(name, MountSettings::folder(whole));
-        }
-        Ok(settings)
     }
 
     /// `name`, if it is a valid mount name that no mount has.
@@ -271,20 +245,6 @@ impl Settings {
     pub(crate) fn resolve_path(&self, path: &Path) -> PathBuf {
         let folder = self.text.as_ref().and_then(|text| text.file.parent());
         folder.map_or_else(|| path.to_owned(), |folder| folder.join(path))
-    }
-}
-
-/// Splits `NAME=PATH`; a path that exists as it is has no name. A shell does not expand the `~` of
-/// `NAME=~/PATH`, so it is expanded here.
-pub(crate) fn split_named_folder(path: &Path) -> (Option<&str>, PathBuf) {
-    let named = path.to_str().and_then(|text| text.split_once('='));
-    match named {
-        Some((name, folder)) if !name.contains('/') && !path.exists() => {
-            let home = std::env::var_os("HOME").map(PathBuf::from);
-            let in_home = folder.strip_prefix("~/").and_then(|rest| Some(home?.join(rest)));
-            (Some(name), in_home.unwrap_or_else(|| folder.into()))
-        }
-        _ => (None, path.to_owned()),
     }
 }
 

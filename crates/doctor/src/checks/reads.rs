@@ -93,9 +93,13 @@ impl Visit<'_> {
             (Some(text), _) => Some(text.len()),
             (None, blob) => blob.and_then(base64_len),
         };
-        // The size is that of the raw content; a text in another charset is read as UTF-8.
-        let is_converted =
-            element["text"].is_string() && (declares_charset(entry) || declares_charset(element));
+        // The size is that of the raw content; a text in another charset is read as UTF-8. Where a
+        // description has no place for the charset, a text beyond ASCII may be such a one.
+        let is_beyond_ascii = element["text"].as_str().is_some_and(|text| !text.is_ascii());
+        let is_converted = is_beyond_ascii
+            && (!self.revision.has_resource_meta()
+                || declares_charset(entry)
+                || declares_charset(element));
         if let (Some(listed), Some(bytes), false) = (entry["size"].as_u64(), bytes, is_converted) {
             self.log.judge_at("read-size", uri, listed == bytes as u64, || {
                 format!("the list says {listed} bytes, the read has {bytes}")
