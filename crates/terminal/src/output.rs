@@ -209,9 +209,26 @@ pub(crate) fn fit(text: &str, most: usize) -> String {
     shown + "…"
 }
 
+/// The end of the text in `most` columns, after an ellipsis: of a URI it tells the most.
+pub(crate) fn fit_end(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut start = text.len();
+    let mut used = 1;
+    for (at, letter) in text.char_indices().rev() {
+        used += letter.width().unwrap_or_default();
+        if used > most {
+            break;
+        }
+        start = at;
+    }
+    format!("…{}", &text[start..])
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{columns, encoded_uri, fit, one_line, shown_uri, visible};
+    use super::{columns, encoded_uri, fit, fit_end, one_line, shown_uri, visible};
 
     #[test]
     fn a_uri_is_shown_with_its_letters_and_read_back() {
@@ -232,6 +249,8 @@ mod tests {
         assert_eq!(fit("資料.md", 6), "資料.…");
         assert_eq!(fit("資料.md", 4), "資…");
         assert_eq!(fit("資料.md", 2), "…");
+        assert_eq!([fit_end("資料.md", 7), fit_end("資料.md", 6)], ["資料.md", "…料.md"]);
+        assert_eq!([fit_end("資料.md", 5), fit_end("資料", 2)], ["….md", "…"]);
     }
 
     #[test]

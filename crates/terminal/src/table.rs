@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::output::{Output, Style, columns, fit};
+use crate::output::{Output, Style, columns, fit, fit_end};
 
 /// A cell: its text, and what it is.
 #[derive(Debug, Clone)]
@@ -11,15 +11,22 @@ pub(crate) struct Cell {
     style: Option<Style>,
     /// Numbers stand at the right of their column.
     at_right: bool,
+    /// Of a URI that is too long, the end is shown.
+    keeps_end: bool,
 }
 
 impl Cell {
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), style: None, at_right: false }
+        Self { text: text.into(), style: None, at_right: false, keeps_end: false }
     }
 
     pub(crate) fn styled(style: Style, text: impl Into<String>) -> Self {
         Self { style: Some(style), ..Self::text(text) }
+    }
+
+    /// The same, cut at its beginning where it is too long.
+    pub(crate) fn keeping_end(self) -> Self {
+        Self { keeps_end: true, ..self }
     }
 
     pub(crate) fn number(text: impl Into<String>) -> Self {
@@ -45,6 +52,7 @@ fn line(output: &Output, row: &[Cell], widths: &[usize]) -> String {
         let is_last = at + 1 == row.len();
         let room = output.width.map(|width| width.saturating_sub(used).max(8));
         let text = match room.filter(|_| is_last) {
+            Some(room) if cell.keeps_end => fit_end(&cell.text, room),
             Some(room) => fit(&cell.text, room),
             None => cell.text.clone(),
         };

@@ -71,10 +71,11 @@ fn print_rows(args: &LsArgs, output: &mut Output, rows: &[Row]) -> Result<(), Co
 /// The URI, which is what the other commands take; a collection ends with a slash.
 fn name_cell(row: &Row) -> Cell {
     let uri = shown_uri(row.resource.uri.as_str());
-    match row.is_collection() {
+    let cell = match row.is_collection() {
         true => Cell::styled(Style::Collection, format!("{}/", uri.trim_end_matches('/'))),
         false => Cell::text(uri),
-    }
+    };
+    cell.keeping_end()
 }
 
 fn long_cells(row: &Row, now: SystemTime) -> Vec<Cell> {
