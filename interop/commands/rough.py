@@ -70,7 +70,7 @@ def checks(program: Path) -> Iterator[CheckResult]:
 
 def pipe_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult]:
     """A reader that closes the pipe early ends the command without an error."""
-    for words in ["cat desk/long.txt", "ls -l desk", "find txt", "grep line"]:
+    for words in ["cat desk/long.txt", "ls -l desk", "find txt", "grep -n 150000 line"]:
         command = f"set -o pipefail; {program} {words} | head -n 1"
         done = subprocess.run(
             ["bash", "-c", command],
