@@ -1,4 +1,4 @@
-//! `refdesk completions`: shell completion scripts, which ask refdesk, and so the server, at each Tab.
+//! `refdesk completions`: shell completion scripts, which ask refdesk and its server at each Tab.
 
 use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Zsh};
 
