@@ -3,14 +3,15 @@
 use std::env;
 use std::path::PathBuf;
 
+use anyhow::{Context as _, anyhow, bail};
 use async_trait::async_trait;
 use client::ServerTarget;
 use terminal::{CommandError, LocalFolder, ResolvedServer, ServerResolver};
 
-use crate::commands::import::find_server;
-use crate::hosts::{EntryTarget, ServerEntry};
+use crate::commands::import::{ConfiguredServer, find_servers, project_folder};
+use crate::hosts::{EntryFault, EntryTarget, ServerEntry};
 use crate::running_server::RunningServer;
-use crate::settings::{CommandSetting, Secret, Settings};
+use crate::settings::{CommandSetting, Secret, Settings, did_you_mean};
 
 /// This program, also after its file was replaced.
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -25,8 +26,14 @@ pub(crate) struct ServerChoice {
 impl ServerResolver for ServerChoice {
     async fn resolve(&self, server: Option<&str>) -> Result<ResolvedServer, CommandError> {
         match server {
-            None => Ok(self.usual_server()),
-            Some(server) => named_server(server),
+            None => self.usual_server().map_err(|error| CommandError::Failed(error.to_string())),
+            Some(server) => {
+                let target = named_server(server);
+                let target =
+                    target.map_err(|error| CommandError::Usage(format!("--server: {error}")))?;
+                let supervisor = Some(OWN_PROGRAM.into());
+                Ok(ResolvedServer { target, folders: Vec::new(), supervisor })
+            }
         }
     }
 }
@@ -34,7 +41,7 @@ impl ServerResolver for ServerChoice {
 impl ServerChoice {
     /// The refdesk that runs for this folder or one above it; else one that is started for the
     /// command and ends with it.
-    fn usual_server(&self) -> ResolvedServer {
+    fn usual_server(&self) -> anyhow::Result<ResolvedServer> {
         let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         let running = RunningServer::find_all();
         let nearest = running
@@ -45,7 +52,7 @@ impl ServerChoice {
             let target = ServerTarget::Http { url, headers: Vec::new() };
             let folders =
                 folders.into_iter().map(|(uri, path)| LocalFolder { uri, path }).collect();
-            return ResolvedServer { target, folders, supervisor: None };
+            return Ok(ResolvedServer { target, folders, supervisor: None });
         }
         let mut args = vec!["serve".to_owned(), "--stdio".to_owned()];
         if !self.needs_index {
@@ -55,81 +62,82 @@ impl ServerChoice {
         let settings = Settings::load_here().ok();
         let folders = settings.as_ref().map(Settings::served_folders).unwrap_or_default();
         let folders = folders.into_iter().map(|(uri, path)| LocalFolder { uri, path }).collect();
-        ResolvedServer { target: program(words, Vec::new(), None), folders, supervisor: None }
+        Ok(ResolvedServer { target: program(words, Vec::new(), None)?, folders, supervisor: None })
     }
 }
 
 /// The server that a person names: a URL, a socket, a server of a host, or a command line.
-fn named_server(server: &str) -> Result<ResolvedServer, CommandError> {
-    let target = if server.starts_with("http://")
-        || server.starts_with("https://")
-        || server.starts_with("unix:")
-    {
-        ServerTarget::Http { url: server.to_owned(), headers: Vec::new() }
-    } else if let Some(entry) = find_server(server) {
-        entry_target(server, &entry)?
-    } else {
-        let words = CommandSetting::One(Secret(server.to_owned())).words();
-        let words =
-            words.map_err(|error| CommandError::Usage(format!("--server {server}: {error}")))?;
-        let words: Vec<String> = words.into_iter().map(|word| word.0).collect();
-        check_program(server, &words)?;
-        program(words, Vec::new(), None)
-    };
-    Ok(ResolvedServer { target, folders: Vec::new(), supervisor: Some(OWN_PROGRAM.into()) })
+pub(crate) fn named_server(server: &str) -> anyhow::Result<ServerTarget> {
+    if ["http://", "https://", "unix:"].iter().any(|start| server.starts_with(start)) {
+        return Ok(ServerTarget::Http { url: server.to_owned(), headers: Vec::new() });
+    }
+    if !server.contains(char::is_whitespace) {
+        let servers = find_servers(&[])?;
+        if let Some(found) = servers.iter().find(|found| found.name == server) {
+            return configured(found);
+        }
+        if !is_program(server) {
+            let names = servers.iter().map(|found| found.name.as_str());
+            let hint = did_you_mean(server, names).unwrap_or_else(|| {
+                "write a URL, unix:PATH, a command line, or a name that `refdesk import --dry-run` lists"
+                    .to_owned()
+            });
+            bail!("there is no server or program {server:?}; {hint}");
+        }
+    }
+    let words = CommandSetting::One(Secret(server.to_owned())).words();
+    let words = words.map_err(|why| anyhow!("the command is not valid: {why}"))?;
+    program(words.into_iter().map(|word| word.0).collect(), Vec::new(), None)
 }
 
-/// A single word that no host knows and no program has is most likely a name with a typo.
-fn check_program(server: &str, words: &[String]) -> Result<(), CommandError> {
-    let Some(name) = words.first() else {
-        return Err(CommandError::Usage("--server is empty".to_owned()));
-    };
-    let paths = env::var_os("PATH").unwrap_or_default();
-    let exists =
-        name.contains('/') || env::split_paths(&paths).any(|folder| folder.join(name).is_file());
-    match exists {
-        true => Ok(()),
-        false => Err(CommandError::Usage(format!(
-            "--server {server}: no host has a server of this name, and there is no program {name}; \
-             write a URL, unix:PATH, a command line, or a name that `refdesk import --dry-run` lists"
-        ))),
+/// Whether a program of this name is there, as a path or in `PATH`.
+fn is_program(name: &str) -> bool {
+    if name.contains('/') {
+        return PathBuf::from(name).is_file();
     }
+    let paths = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&paths).any(|folder| folder.join(name).is_file())
 }
 
 fn program(
-    mut words: Vec<String>,
+    words: Vec<String>,
     set: Vec<(String, String)>,
     cwd: Option<PathBuf>,
-) -> ServerTarget {
-    let command = words.remove(0);
+) -> anyhow::Result<ServerTarget> {
+    let mut words = words.into_iter();
+    let command = words.next().context("the command is empty")?;
     // The person who types the command line would also start the program in this environment.
     let inherited_env = env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
         .collect();
-    ServerTarget::Child { command, args: words, inherited_env, env: set, cwd }
+    Ok(ServerTarget::Child { command, args: words.collect(), inherited_env, env: set, cwd })
 }
 
-fn entry_target(name: &str, entry: &ServerEntry) -> Result<ServerTarget, CommandError> {
-    let expand = |value: &Secret| {
-        value.expand(|variable| env::var(variable).ok()).map_err(|variable| {
-            let words = format!("the server {name} needs the environment variable {variable}");
-            CommandError::Usage(words)
-        })
+/// The server of a host's config, with its variables expanded.
+fn configured(server: &ConfiguredServer) -> anyhow::Result<ServerTarget> {
+    let name = &server.name;
+    let entry = ServerEntry::read(&server.entry).map_err(|fault| {
+        let why = match &fault {
+            EntryFault::Disabled => "it is disabled in the host",
+            EntryFault::NoTarget => "it has neither a program nor a URL",
+            EntryFault::Invalid(why) => why,
+        };
+        anyhow!("the entry {name} in {} cannot be used: {why}", server.file.display())
+    })?;
+    let entry = entry.resolve(&project_folder(&server.file));
+    let expand = |secret: &Secret| {
+        let expanded = secret.expand(|variable| env::var(variable).ok());
+        expanded.map_err(|variable| anyhow!("the entry {name} needs the variable {variable}"))
     };
-    let mut values = Vec::new();
-    for (key, value) in &entry.values {
-        values.push((key.clone(), expand(value)?));
-    }
+    let values = entry.values.iter().map(|(name, value)| Ok((name.clone(), expand(value)?)));
+    let values = values.collect::<anyhow::Result<Vec<_>>>()?;
     match &entry.target {
         EntryTarget::Url(url) => Ok(ServerTarget::Http { url: expand(url)?, headers: values }),
         EntryTarget::Program { .. } => {
-            let mut words = Vec::new();
-            for word in entry.words().unwrap_or_default() {
-                words.push(expand(&Secret(word))?);
-            }
-            check_program(name, &words)?;
+            let words = entry.words().unwrap_or_default().into_iter();
+            let words = words.map(|word| expand(&Secret(word))).collect::<anyhow::Result<_>>()?;
             let cwd = entry.cwd.as_ref().map(expand).transpose()?.map(PathBuf::from);
-            Ok(program(words, values, cwd))
+            program(words, values, cwd)
         }
     }
 }

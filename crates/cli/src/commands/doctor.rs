@@ -3,21 +3,20 @@
 use std::env;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
+use client::ServerTarget;
 use doctor::{
     DoctorOptions, DoctorProgress, DoctorReport, DoctorRevision, DoctorSeverity, DoctorTarget,
     all_rules, examine, explain, render_text, rules_table, to_json, to_junit,
 };
 use serde_json::json;
 
-use super::import::{ConfiguredServer, find_servers, project_folder};
 use crate::args::DoctorArgs;
-use crate::hosts::{EntryFault, EntryTarget, ServerEntry};
 use crate::output;
-use crate::settings::{CommandSetting, Secret, did_you_mean};
+use crate::server_choice::named_server;
+use crate::settings::did_you_mean;
 
 /// No connection, or wrong arguments.
 const CANNOT_CHECK: u8 = 2;
@@ -128,76 +127,22 @@ fn target(args: &DoctorArgs) -> anyhow::Result<DoctorTarget> {
         let words = ["serve", "--stdio", "."].map(str::to_owned);
         return Ok(program(own.display().to_string(), words.to_vec()));
     };
-    if text.starts_with("http://") || text.starts_with("https://") {
-        return Ok(DoctorTarget::Http { url: text.clone(), headers });
-    }
-    if !text.contains(char::is_whitespace) {
-        let servers = find_servers(&[])?;
-        if let Some(server) = servers.iter().find(|server| server.name == *text) {
-            return configured(server, headers);
+    match named_server(text)? {
+        ServerTarget::Http { url, .. } if url.starts_with("unix:") => {
+            bail!("the doctor checks URLs and programs, not sockets")
         }
-        if !is_program(text) {
-            let names = servers.iter().map(|server| server.name.as_str());
-            let hint = did_you_mean(text, names).unwrap_or_else(|| {
-                "give a URL, a program, or the name of a server in a host's config".to_owned()
-            });
-            bail!("there is no server or program {text:?}; {hint}");
+        ServerTarget::Http { url, headers: own } => {
+            Ok(DoctorTarget::Http { url, headers: [headers, own].concat() })
         }
+        ServerTarget::Child { command, args, env, cwd, .. } => {
+            Ok(DoctorTarget::Child { command, args, env, cwd })
+        }
+        ServerTarget::Pipes(_) => bail!("the doctor checks URLs and programs"),
     }
-    let words = CommandSetting::One(Secret(text.clone())).words();
-    let mut words = words.map_err(|why| anyhow!("the command is not valid: {why}"))?.into_iter();
-    let command = words.next().context("the command is empty")?;
-    Ok(program(command.0, words.map(|word| word.0).collect()))
 }
 
 fn program(command: String, args: Vec<String>) -> DoctorTarget {
     DoctorTarget::Child { command, args, env: Vec::new(), cwd: None }
-}
-
-/// Whether a program of this name is there, as a path or in `PATH`.
-fn is_program(name: &str) -> bool {
-    if name.contains('/') {
-        return PathBuf::from(name).is_file();
-    }
-    let paths = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&paths).any(|folder| folder.join(name).is_file())
-}
-
-/// The server of a host's config, with its variables expanded.
-fn configured(
-    server: &ConfiguredServer,
-    mut headers: Vec<(String, String)>,
-) -> anyhow::Result<DoctorTarget> {
-    let name = &server.name;
-    let entry = ServerEntry::read(&server.entry).map_err(|fault| {
-        let why = match fault {
-            EntryFault::Disabled => "it is disabled in the host",
-            EntryFault::NoTarget => "it has neither a program nor a URL",
-            EntryFault::Invalid(ref why) => why,
-        };
-        anyhow!("the entry {name} in {} cannot be used: {why}", server.file.display())
-    })?;
-    let entry = entry.resolve(&project_folder(&server.file));
-    let expand = |secret: &Secret| {
-        let expanded = secret.expand(|variable| env::var(variable).ok());
-        expanded.map_err(|variable| anyhow!("the entry {name} needs the variable {variable}"))
-    };
-    let values = entry.values.iter().map(|(name, value)| Ok((name.clone(), expand(value)?)));
-    let values = values.collect::<anyhow::Result<Vec<_>>>()?;
-    match &entry.target {
-        EntryTarget::Url(url) => {
-            headers.extend(values);
-            Ok(DoctorTarget::Http { url: expand(url)?, headers })
-        }
-        EntryTarget::Program { command, args } => {
-            let words = command.words().map_err(|why| anyhow!("the entry {name}: {why}"))?;
-            let words = words.iter().chain(args).map(expand).collect::<anyhow::Result<Vec<_>>>()?;
-            let (command, args) = words.split_first().context("the entry has no program")?;
-            let cwd = entry.cwd.as_ref().map(expand).transpose()?.map(PathBuf::from);
-            let (command, args) = (command.clone(), args.to_vec());
-            Ok(DoctorTarget::Child { command, args, env: values, cwd })
-        }
-    }
 }
 
 fn has_colours() -> bool {

@@ -17,11 +17,11 @@ use crate::output;
 use crate::settings::to_mount_name;
 
 /// A server in a file of a host.
-pub(super) struct ConfiguredServer {
+pub(crate) struct ConfiguredServer {
     host: &'static str,
-    pub(super) file: PathBuf,
-    pub(super) name: String,
-    pub(super) entry: Value,
+    pub(crate) file: PathBuf,
+    pub(crate) name: String,
+    pub(crate) entry: Value,
 }
 
 /// A server that a host has, and what the import does with it.
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ImportArgs) -> anyhow::Result<()> {
 }
 
 /// All servers of `hosts`, or of all hosts, each with its host, file and entry.
-pub(super) fn find_servers(hosts: &[Host]) -> anyhow::Result<Vec<ConfiguredServer>> {
+pub(crate) fn find_servers(hosts: &[Host]) -> anyhow::Result<Vec<ConfiguredServer>> {
     let here = env::current_dir().context("cannot find the current folder")?;
     let here_text = here.display().to_string();
     let hosts = if hosts.is_empty() { Host::value_variants() } else { hosts };
@@ -104,16 +104,6 @@ pub(super) fn find_servers(hosts: &[Host]) -> anyhow::Result<Vec<ConfiguredServe
         }
     }
     Ok(servers)
-}
-
-/// The server with this name in the config of a host.
-pub(crate) fn find_server(name: &str) -> Option<ServerEntry> {
-    let servers = find_servers(&[]).ok()?.into_iter().filter(|server| server.name == name);
-    let mut entries = servers.filter_map(|server| {
-        let entry = ServerEntry::read(&server.entry).ok()?;
-        Some(entry.resolve(&project_folder(&server.file)))
-    });
-    entries.next()
 }
 
 /// Decides for each server what becomes of it; `present` are the mounts of the settings.
@@ -152,7 +142,7 @@ fn plan(servers: Vec<ConfiguredServer>, mut present: Map<String, Value>) -> Vec<
 }
 
 /// The folder to which relative paths in `file` belong.
-pub(super) fn project_folder(file: &Path) -> PathBuf {
+pub(crate) fn project_folder(file: &Path) -> PathBuf {
     let here = env::current_dir().unwrap_or_default();
     let folder = file.parent().filter(|_| file.is_absolute());
     folder.map_or(here, Path::to_owned)

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use crate::program::{meta, output_text, project, refdesk, run};
 
 /// A running program whose banner is JSON, killed on drop.
-struct JsonProgram {
+pub(crate) struct JsonProgram {
     child: Child,
-    banner: Value,
-    port: u16,
+    pub(crate) banner: Value,
+    pub(crate) port: u16,
     /// Kept open: the program prints to it.
     _output: BufReader<ChildStdout>,
 }
@@ -36,7 +36,7 @@ impl JsonProgram {
         Self::of(refdesk(folder, &arguments))
     }
 
-    fn of(mut command: Command) -> Self {
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();

@@ -4,28 +4,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::Stdio;
 
-use serde_json::Value;
-
-use crate::access::new_token;
+use crate::access::{JsonProgram, new_token};
 use crate::program::{project, refdesk};
 
-/// A running program whose banner is JSON, killed on drop.
-struct PageProgram {
-    child: Child,
-    banner: Value,
-    port: u16,
-    /// Kept open: the program prints to it.
-    _output: BufReader<ChildStdout>,
-}
-
-impl Drop for PageProgram {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+/// A running program, asked for its page.
+struct PageProgram(JsonProgram);
 
 impl PageProgram {
     fn start(folder: &Path, arguments: &[&str]) -> Self {
@@ -33,19 +18,12 @@ impl PageProgram {
         let mut command = refdesk(folder, &arguments);
         let log = fs::File::create(folder.join("log")).unwrap();
         command.env("REFDESK_LOG", "trace").stderr(log);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        output.read_line(&mut line).unwrap();
-        let banner: Value = serde_json::from_str(&line).unwrap();
-        let url = banner["url"].as_str().unwrap();
-        let port = url.rsplit_once(':').unwrap().1.trim_end_matches("/mcp").parse().unwrap();
-        Self { child, banner, port, _output: output }
+        Self(JsonProgram::of(command))
     }
 
     /// The whole answer to `GET path`.
     fn get(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.0.port)).unwrap();
         let head = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
         stream.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();
@@ -62,7 +40,7 @@ impl PageProgram {
 fn the_page_is_at_the_root_of_the_address_in_the_banner() {
     let folder = project();
     let desk = PageProgram::start(folder.path(), &["--listen", "127.0.0.1:0", "project"]);
-    assert_eq!(desk.banner["page"], format!("http://127.0.0.1:{}/", desk.port));
+    assert_eq!(desk.0.banner["page"], format!("http://127.0.0.1:{}/", desk.0.port));
     let page = desk.get("/");
     assert!(page.starts_with("HTTP/1.1 200 ") && page.contains("/explorer/app.js"), "{page}");
     assert_eq!(desk.status("/explorer/app.js"), 200);
@@ -98,12 +76,12 @@ fn the_page_can_be_turned_off_by_an_argument_and_by_a_setting() {
     let listen = ["--listen", "127.0.0.1:0"];
     let by_argument = [&listen[..], &["--no-page", "project"]].concat();
     let desk = PageProgram::start(folder.path(), &by_argument);
-    assert_eq!((desk.status("/"), desk.banner.get("page")), (404, None));
+    assert_eq!((desk.status("/"), desk.0.banner.get("page")), (404, None));
     drop(desk);
     let settings = "[server]\npage = false\n[mounts.project]\nkind = \"fs\"\npath = \"project\"\n";
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let desk = PageProgram::start(folder.path(), &listen);
-    assert_eq!((desk.status("/"), desk.banner.get("page")), (404, None));
+    assert_eq!((desk.status("/"), desk.0.banner.get("page")), (404, None));
     assert_eq!(desk.status("/health"), 200);
 }
 
@@ -112,8 +90,8 @@ fn the_page_can_be_turned_off_by_an_argument_and_by_a_setting() {
 fn beyond_this_machine_the_page_opens_with_the_token_that_was_printed() {
     let folder = project();
     let desk = PageProgram::start(folder.path(), &["--listen", "0.0.0.0:0", "project"]);
-    let token = desk.banner["token"].as_str().unwrap().to_owned();
-    let page = desk.banner["page"].as_str().unwrap();
+    let token = desk.0.banner["token"].as_str().unwrap().to_owned();
+    let page = desk.0.banner["page"].as_str().unwrap();
     let (host, query) = page.split_once("/?").unwrap();
     assert_eq!(query, format!("token={token}"));
     let host = host.strip_prefix("http://").unwrap().rsplit_once(':').unwrap().0;
@@ -132,6 +110,6 @@ fn tokens_of_the_settings_open_the_page_of_a_loopback_address_too() {
     let (token, table) = new_token(folder.path(), &["ada"]);
     fs::write(folder.path().join("refdesk.toml"), table).unwrap();
     let desk = PageProgram::start(folder.path(), &["--listen", "127.0.0.1:0"]);
-    assert_eq!(desk.banner["page"], format!("http://127.0.0.1:{}/", desk.port));
+    assert_eq!(desk.0.banner["page"], format!("http://127.0.0.1:{}/", desk.0.port));
     assert_eq!((desk.status("/"), desk.status(&format!("/?token={token}"))), (401, 200));
 }

@@ -64,6 +64,8 @@ pub mod methods {
     pub const LIST_ROOTS: &str = "roots/list";
     /// The server asks the person at the client.
     pub const ELICIT: &str = "elicitation/create";
+    /// Saves a basket (refdesk's own extension).
+    pub const SAVE_BASKET: &str = "dev.refdesk/baskets/save";
     /// Checks that the other side responds, through 2025-11-25.
     pub const PING: &str = "ping";
     /// The server reports that a resource changed.

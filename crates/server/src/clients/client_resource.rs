@@ -9,14 +9,14 @@ use futures_core::Stream;
 use futures_util::stream;
 use protocol::inbound::shape::client_status::encode_clients;
 use resource::{
-    Body, ByteSource, Change, Content, Context, Error, Facets, Freshness, Interest, Page,
-    PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result, Template, Uri, Watch,
+    Change, Context, Error, Facets, Interest, Page, PageRequest, Provider, ReadRequest, Reading,
+    Resource, Result, Template, Uri, Watch,
 };
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
 use super::{ClientRegistry, PrincipalClients};
-use crate::watchers::etag_of;
+use crate::watchers::{etag_of, status_reading};
 
 const DESCRIPTION: &str = "Your connected clients and what they requested lately";
 
@@ -78,13 +78,7 @@ impl Provider for ClientRegistry {
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.check_uri(uri)?;
         let text = self.status_json(ctx);
-        let resource = Arc::new(self.describe(&text));
-        request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
-        let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
-        checked.map_err(|error| error.about(uri))?;
-        let (text, slice) = request.window.cut(&text.into(), true);
-        let part = Part { resource, body: Body::Text(ByteSource::Bytes(text)), slice };
-        Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
+        status_reading(self.describe(&text), text, request)
     }
 
     fn facets(&self) -> Facets<'_> {

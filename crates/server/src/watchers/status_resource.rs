@@ -61,6 +61,21 @@ impl WatcherRegistry {
     }
 }
 
+/// The reading of a text that the server makes of its own state.
+pub(crate) fn status_reading(
+    resource: Resource,
+    text: String,
+    request: &ReadRequest,
+) -> Result<Reading> {
+    let resource = Arc::new(resource);
+    request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
+    let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
+    checked.map_err(|error| error.about(&resource.uri))?;
+    let (text, slice) = request.window.cut(&text.into(), true);
+    let part = Part { resource, body: Body::Text(ByteSource::Bytes(text)), slice };
+    Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
+}
+
 /// The etag of a text that the server makes.
 pub(crate) fn etag_of(text: &str) -> String {
     let mut hasher = DefaultHasher::new();
@@ -106,13 +121,7 @@ impl Provider for WatcherRegistry {
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.check_uri(uri)?;
         let text = self.status_json(ctx);
-        let resource = Arc::new(self.describe(&text));
-        request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
-        let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
-        checked.map_err(|error| error.about(uri))?;
-        let (text, slice) = request.window.cut(&text.into(), true);
-        let part = Part { resource, body: Body::Text(ByteSource::Bytes(text)), slice };
-        Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
+        status_reading(self.describe(&text), text, request)
     }
 
     fn facets(&self) -> Facets<'_> {

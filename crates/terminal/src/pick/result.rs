@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use protocol::outbound::request::methods;
 use resource::{Uri, tokens};
 use serde_json::{Value, json};
 
@@ -12,7 +13,6 @@ use crate::content::Selection;
 use crate::error::CommandError;
 use crate::output::{Output, one_line, tell};
 
-const SAVE_METHOD: &str = "dev.refdesk/baskets/save";
 /// The longest name of a basket.
 const MAX_NAME: usize = 64;
 /// The most resources of a basket.
@@ -80,7 +80,8 @@ async fn save(
         return Err(CommandError::Failed(words));
     }
     let uris: Vec<&str> = uris.iter().map(|uri| &**uri).collect();
-    let saved = connection.ask(SAVE_METHOD, &json!({ "name": name, "uris": uris })).await?;
+    let saved =
+        connection.ask(methods::SAVE_BASKET, &json!({ "name": name, "uris": uris })).await?;
     if args.server.json {
         return output.json(&saved);
     }

@@ -2,6 +2,7 @@
 
 use resource::{ComponentKind, TaskAction};
 
+use crate::outbound::request::methods;
 use crate::revision::Revision;
 
 /// The methods that we serve in at least one revision.
@@ -86,7 +87,7 @@ impl Method {
             "tasks/get" => Self::Task(TaskAction::Get),
             "tasks/update" => Self::Task(TaskAction::Update),
             "tasks/cancel" => Self::Task(TaskAction::Cancel),
-            "dev.refdesk/baskets/save" => Self::SaveBasket,
+            methods::SAVE_BASKET => Self::SaveBasket,
             "dev.refdesk/baskets/remove" => Self::RemoveBasket,
             _ => return None,
         })
@@ -117,7 +118,7 @@ impl Method {
             Self::Task(TaskAction::Get) => "tasks/get",
             Self::Task(TaskAction::Update) => "tasks/update",
             Self::Task(TaskAction::Cancel) => "tasks/cancel",
-            Self::SaveBasket => "dev.refdesk/baskets/save",
+            Self::SaveBasket => methods::SAVE_BASKET,
             Self::RemoveBasket => "dev.refdesk/baskets/remove",
         }
     }
