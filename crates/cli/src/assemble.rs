@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use client::ConnectionStatus;
+use machinery::MemoryBudget;
 use providers::config::ConfigFiles;
 use providers::fs::{FileCount, Fs};
 use providers::statics::Statics;
@@ -184,7 +185,7 @@ pub(crate) fn assemble(
             None => BuiltMount {
                 access: access.clone(),
                 is_indexed: search_mount::is_indexed(settings, mount),
-                ..build_mount(settings, name, mount)?
+                ..build_mount(settings, name, mount, &resources.memory)?
             },
         });
     }
@@ -207,6 +208,7 @@ fn build_mount(
     settings: &Settings,
     name: &str,
     mount: &settings::MountSettings,
+    memory: &Arc<MemoryBudget>,
 ) -> Result<BuiltMount, Diagnostic> {
     let (mut upstream, mut status, mut left_out) = (None, None, None);
     let (mounted, part) = match &mount.kind {
@@ -218,7 +220,7 @@ fn build_mount(
         MountKind::Env(declared) => env::env_mount(settings, name, mount, declared)?,
         MountKind::Docs(declared) => docs::docs_mount(settings, name, mount, declared)?,
         MountKind::UpstreamServer(declared) => {
-            match (DeclaredServer { settings, name, mount, declared }).build() {
+            match (DeclaredServer { settings, name, mount, declared }).build(memory) {
                 Ok(built) => {
                     let BuiltUpstream { provider, status: connection } = built;
                     status = Some(connection);

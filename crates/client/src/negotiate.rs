@@ -274,7 +274,12 @@ impl Connector {
     fn new_pending(&self) -> Arc<PendingRequests> {
         let handler = (self.options.answers != AnsweredRequests::None)
             .then_some(ServerRequestHandler::NoCaller);
-        PendingRequests::new(Arc::clone(&self.notifications), handler, Arc::clone(&self.mask))
+        PendingRequests::new(
+            Arc::clone(&self.notifications),
+            handler,
+            Arc::clone(&self.mask),
+            Arc::clone(&self.options.memory),
+        )
     }
 
     fn new_connection(

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use machinery::Backoff;
+use machinery::{Backoff, MemoryBudget};
 use protocol::outbound::input_request::{all_input_capabilities, form_capabilities};
 use protocol::{ClientIdentity, Revision};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -174,6 +174,8 @@ pub struct Options {
     pub discover_timeout: Duration,
     /// Maximum size of one message, in bytes.
     pub max_message_bytes: usize,
+    /// Counts what arrives from the server, until it is decoded.
+    pub memory: Arc<MemoryBudget>,
     /// Delay before the next attempt after a failure.
     pub backoff: Backoff,
     /// How long a child process may take to exit after its input closes, and again after SIGTERM.
@@ -197,6 +199,7 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(30),
             discover_timeout: Duration::from_secs(5),
             max_message_bytes: 64 << 20,
+            memory: MemoryBudget::new(usize::MAX),
             backoff: Backoff { first: Duration::from_millis(500), max: Duration::from_secs(60) },
             exit_timeout: Duration::from_secs(2),
             supervisor: None,

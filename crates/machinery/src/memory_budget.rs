@@ -86,6 +86,19 @@ impl MemoryHold {
         true
     }
 
+    /// Holds `bytes` that exist instead of those before, over the limit if need be.
+    pub fn set(&mut self, bytes: usize) {
+        for budget in self.budget.chain() {
+            match bytes.checked_sub(self.bytes) {
+                Some(more) => {
+                    budget.held.fetch_add(more, Ordering::Relaxed);
+                }
+                None => budget.give_back(self.bytes - bytes),
+            }
+        }
+        self.bytes = bytes;
+    }
+
     /// The budget that it counts against.
     pub fn budget(&self) -> &Arc<MemoryBudget> {
         &self.budget
@@ -109,7 +122,12 @@ pub struct MemoryShares {
 impl MemoryShares {
     /// A budget of `limit` bytes, of which one client gets at most `share`.
     pub fn new(limit: usize, share: usize) -> Self {
-        Self { whole: MemoryBudget::new(limit), share, by_client: Mutex::default() }
+        Self::within(MemoryBudget::new(limit), share)
+    }
+
+    /// Shares of `whole`, in which others may hold bytes too; one client gets at most `share`.
+    pub fn within(whole: Arc<MemoryBudget>, share: usize) -> Self {
+        Self { whole, share, by_client: Mutex::default() }
     }
 
     /// The share of a client.
@@ -134,6 +152,8 @@ impl MemoryShares {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{MIN_SHARES, MemoryBudget, MemoryShares};
 
     #[test]
@@ -167,6 +187,20 @@ mod tests {
         assert!(shares.of("a").hold(1).is_none() && shares.of("b").hold(1).is_none());
         drop(answer);
         assert!(shares.of("b").hold(1).is_some());
+    }
+
+    #[test]
+    fn a_buffer_that_grows_and_shrinks_is_counted_as_it_is() {
+        let whole = MemoryBudget::new(10);
+        let shares = MemoryShares::within(Arc::clone(&whole), 10);
+        let mut buffer = whole.hold_anyway(0);
+        for bytes in [4, 25, 25, 3] {
+            buffer.set(bytes);
+            assert_eq!(shares.held(), bytes);
+            assert_eq!(shares.of("a").hold(1).is_some(), bytes < 10, "{bytes}");
+        }
+        drop(buffer);
+        assert_eq!(whole.held(), 0);
     }
 
     #[test]

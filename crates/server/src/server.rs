@@ -97,11 +97,23 @@ impl Server {
         key: [u8; 32],
         collections_mode: CollectionsMode,
     ) -> Self {
+        let memory = MemoryBudget::new(limits.memory);
+        Self::within(memory, provider, limits, key, collections_mode)
+    }
+
+    /// The same, where `memory` may also count what the provider holds.
+    pub fn within(
+        memory: Arc<MemoryBudget>,
+        provider: Arc<dyn Provider>,
+        limits: Limits,
+        key: [u8; 32],
+        collections_mode: CollectionsMode,
+    ) -> Self {
         let (cursors, state_seal) = (CursorTable::new(key), StateSeal::new(&key));
         let completion_rate = RateLimit::new(limits.completions_per_second);
         let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
         // One principal leaves room for others.
-        let memory = Arc::new(MemoryShares::new(limits.memory, limits.memory / 4 * 3));
+        let memory = Arc::new(MemoryShares::within(memory, limits.memory / 4 * 3));
         let most = limits.total_subscriptions;
         let hub = Hub::new(Arc::clone(&provider), calm, most, Arc::clone(&memory));
         let (rows, line_index, error_count) =
@@ -349,7 +361,7 @@ impl Server {
 }
 
 /// Answers below this size are not counted: fewer of them wait than there are connections.
-const MIN_COUNTED_ANSWER: usize = 64 << 10;
+const MIN_COUNTED_ANSWER: usize = 4 << 10;
 
 /// Counts a large answer until the client has read it. It exists, so it is not refused.
 fn hold_answer(exchange: &Exchange, answer: Outgoing) -> Outgoing {

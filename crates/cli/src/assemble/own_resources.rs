@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::{AccessRules, Address, Mount, MountOptions};
+use machinery::MemoryBudget;
 use resource::{Uri, UriTemplate};
 use server::{BASKET_TEMPLATE, BasketRegistry, ClientRegistry, WatcherRegistry};
 
@@ -19,6 +20,8 @@ pub(crate) struct OwnResources {
     pub(crate) watchers: Arc<WatcherRegistry>,
     pub(crate) clients: Arc<ClientRegistry>,
     pub(crate) baskets: Arc<BasketRegistry>,
+    /// What the server and the clients of mounts hold in memory.
+    pub(crate) memory: Arc<MemoryBudget>,
 }
 
 impl OwnResources {
@@ -28,17 +31,19 @@ impl OwnResources {
             watchers: WatcherRegistry::new(),
             clients: ClientRegistry::new(),
             baskets: BasketRegistry::new(None),
+            memory: MemoryBudget::new(usize::MAX),
         }
     }
 
     /// Resources of a program that serves these settings: its baskets outlive it.
-    pub(crate) fn stored(settings: &Settings) -> Self {
+    pub(crate) fn stored(settings: &Settings, memory: usize) -> Self {
         let files = BasketFiles::of(settings);
         if files.is_none() {
             tracing::warn!("there is no state folder; baskets will end with this process");
         }
         let files = files.map(|files| Arc::new(files) as _);
-        Self { baskets: BasketRegistry::new(files), ..Self::new() }
+        let (baskets, memory) = (BasketRegistry::new(files), MemoryBudget::new(memory));
+        Self { baskets, memory, ..Self::new() }
     }
 
     /// The mounts of these resources. The names of mounts in the settings are of letters, so these

@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use catalog::ToolSelection;
 use client::{AnsweredRequests, Client, ConnectionStatus, RevisionChoice, ServerTarget};
+use machinery::MemoryBudget;
 use providers::upstream::{Options, Upstream};
 use tokio::sync::watch;
 use toml::Spanned;
@@ -78,8 +80,8 @@ pub(super) struct BuiltUpstream {
 }
 
 impl DeclaredServer<'_> {
-    /// Builds the provider; does not connect yet.
-    pub(super) fn build(&self) -> Result<BuiltUpstream, UpstreamFault> {
+    /// Builds the provider; does not connect yet. `memory` counts what its client holds.
+    pub(super) fn build(&self, memory: &Arc<MemoryBudget>) -> Result<BuiltUpstream, UpstreamFault> {
         let target = self.target()?;
         if let Some(own) = OwnServer::find(self, &target) {
             let reason = own.reason().to_owned();
@@ -98,6 +100,7 @@ impl DeclaredServer<'_> {
             answers: AnsweredRequests::All,
             revision: self.revision()?,
             supervisor: Some(OWN_PROGRAM.into()),
+            memory: Arc::clone(memory),
             ..usual
         };
         let client = Client::new(target, options);

@@ -85,14 +85,15 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         limits.connections = descriptors::max_connections(limits.connections);
     }
     let search = if args.without_index { None } else { SearchParts::open(&settings) };
-    let own = OwnResources::stored(&settings);
+    let own = OwnResources::stored(&settings, limits.memory);
     let assembly = assemble(&settings, &[], &own, search.as_ref())?;
     let folders = settings.served_folders();
     settings.forget_mounts();
     let settle = (limits.debounce_quiet, limits.debounce_max);
     let searching = search.and_then(|search| Searching::new(search, &assembly, settle));
     let searching = searching.map(Arc::new);
-    let server = Server::new(
+    let server = Server::within(
+        own.memory,
         Arc::clone(&assembly.catalog) as Arc<dyn Provider>,
         limits,
         cursor_key::load_cursor_key(settings.server.secret.as_deref())?,

@@ -210,3 +210,30 @@ fn a_server_without_prefix_cannot_pose_as_another_mount() {
         assert!(!told.contains(README) && !told.contains("forged"), "{told}");
     }
 }
+
+/// `max_memory` counts what a server behind a mount sends, and nothing that runs is harmed.
+#[test]
+fn half_a_message_of_a_server_counts_against_the_memory_limit_until_the_server_is_gone() {
+    let folder = project();
+    let half: &str = Box::leak("x".repeat(3 << 20).into_boxed_str());
+    let actor = server(move |request| match request.method {
+        "resources/read" => FakeResponse::Raw(half),
+        _ => no_method(),
+    });
+    let limit = "[server]\nmax_memory = \"2 MiB\"\n";
+    let settings = format!("{limit}{}{OWN}", actor.mount("bad", ""));
+    let mut front = TestClient::piped(folder.path(), &settings);
+    let waiting = front.send_request("resources/read", json!({ "uri": "bad+a://x" }));
+    let ask_until = |front: &mut TestClient, is_refused: bool| loop {
+        let answer = front.request("resources/read", json!({ "uri": README }));
+        if answer["error"].is_object() == is_refused {
+            return answer;
+        }
+    };
+    let refused = ask_until(&mut front, true);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("memory"), "{refused}");
+    actor.kill();
+    let answered = ask_until(&mut front, false);
+    assert!(answered["result"]["contents"].is_array(), "{answered}");
+    assert!(front.wait_response(waiting)["error"].is_object());
+}

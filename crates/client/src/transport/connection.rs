@@ -8,7 +8,7 @@ use resource::ProgressSink;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{self, Instant};
 
-use super::pending::{PendingRequest, PendingRequests, RequestOutcome};
+use super::pending::{PendingRequest, PendingRequests, ReceivedOutcome, RequestOutcome};
 use super::{OutboundMessage, Transport};
 use crate::error::Error;
 use crate::server_requests::ServerRequestHandler;
@@ -38,7 +38,7 @@ impl RequestTimeout {
 pub(crate) struct RequestHandle {
     connection: Arc<Connection>,
     id: u64,
-    outcome: oneshot::Receiver<RequestOutcome>,
+    outcome: oneshot::Receiver<ReceivedOutcome>,
     activity: Arc<Notify>,
     /// Whether dropping it cancels the request.
     cancel_on_drop: bool,
@@ -98,7 +98,7 @@ impl RequestHandle {
     /// Waits for the outcome without a timeout.
     pub(crate) async fn wait(&mut self) -> RequestOutcome {
         let gone = || Err(Error::Closed("the connection was dropped".to_owned()).into());
-        (&mut self.outcome).await.unwrap_or_else(|_| gone())
+        (&mut self.outcome).await.map_or_else(|_| gone(), |received| received.outcome)
     }
 
     /// Waits for the outcome, or times out.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use machinery::{MemoryBudget, MemoryHold};
 use parking_lot::Mutex;
 use protocol::json::frame::{self, Message, RequestId};
 use protocol::outbound::request::{self, methods};
@@ -26,6 +27,12 @@ const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
 /// The outcome of a request.
 pub(crate) type RequestOutcome = Result<Box<RawValue>, TransportFailure>;
 
+/// The outcome of a request, and its size until the caller takes it.
+pub(crate) struct ReceivedOutcome {
+    pub(crate) outcome: RequestOutcome,
+    _memory: MemoryHold,
+}
+
 /// Sends the client's answer to a server request.
 type AnswerSender = Box<dyn Fn(Vec<u8>) + Send + Sync>;
 
@@ -35,6 +42,7 @@ pub(crate) struct PendingRequests {
     notifications: Arc<NotificationDispatcher>,
     default_handler: Option<ServerRequestHandler>,
     mask: Arc<SecretMask>,
+    memory: Arc<MemoryBudget>,
     server_requests: Arc<Semaphore>,
     answer_sender: OnceLock<AnswerSender>,
     /// Why the connection accepts no more requests, once it does not.
@@ -45,7 +53,7 @@ pub(crate) struct PendingRequests {
 
 /// One pending request.
 pub(crate) struct PendingRequest {
-    pub(crate) outcome: oneshot::Sender<RequestOutcome>,
+    pub(crate) outcome: oneshot::Sender<ReceivedOutcome>,
     pub(crate) progress: Option<Arc<dyn ProgressSink>>,
     /// Notified when the server reports progress; restarts the silence timer.
     pub(crate) activity: Arc<Notify>,
@@ -65,12 +73,14 @@ impl PendingRequests {
         dispatcher: Arc<NotificationDispatcher>,
         handler: Option<ServerRequestHandler>,
         mask: Arc<SecretMask>,
+        memory: Arc<MemoryBudget>,
     ) -> Arc<Self> {
         Arc::new(Self {
             requests: Mutex::default(),
             notifications: dispatcher,
             default_handler: handler,
             mask,
+            memory,
             server_requests: Arc::new(Semaphore::new(MAX_SERVER_REQUESTS)),
             answer_sender: OnceLock::new(),
             end_reason: watch::Sender::new(None),
@@ -81,6 +91,11 @@ impl PendingRequests {
     /// The secrets that must not leave this connection.
     pub(crate) fn mask(&self) -> &SecretMask {
         &self.mask
+    }
+
+    /// Counts a buffer for what arrives; empty at first.
+    pub(crate) fn count_buffer(&self) -> MemoryHold {
+        self.memory.hold_anyway(0)
     }
 
     pub(crate) fn notifications(&self) -> &NotificationDispatcher {
@@ -113,8 +128,14 @@ impl PendingRequests {
     pub(crate) fn fail(&self, id: Option<u64>, lapse: impl Into<TransportFailure>) {
         let waiting = id.and_then(|id| self.requests.lock().remove(&id));
         if let Some(waiting) = waiting {
-            let _ = waiting.outcome.send(Err(lapse.into()));
+            self.hand_over(waiting, Err(lapse.into()));
         }
+    }
+
+    fn hand_over(&self, request: PendingRequest, outcome: RequestOutcome) {
+        let bytes = outcome.as_ref().map_or(0, |result| result.get().len());
+        let _memory = self.memory.hold_anyway(bytes);
+        let _ = request.outcome.send(ReceivedOutcome { outcome, _memory });
     }
 
     /// Fails the request that a message belongs to: the one named, or the only one there is. Ends
@@ -145,7 +166,7 @@ impl PendingRequests {
         let waiting: Vec<PendingRequest> =
             self.requests.lock().drain().map(|(_, waiting)| waiting).collect();
         for waiting in waiting {
-            let _ = waiting.outcome.send(Err(error.clone().into()));
+            self.hand_over(waiting, Err(error.clone().into()));
         }
     }
 
@@ -193,7 +214,7 @@ impl PendingRequests {
         let id = if id.is_none() && outcome.is_err() { self.only_request() } else { named };
         let waiting = id.and_then(|id| self.requests.lock().remove(&id));
         if let Some(waiting) = waiting {
-            let _ = waiting.outcome.send(outcome.map_err(|denial| Error::Refused(denial).into()));
+            self.hand_over(waiting, outcome.map_err(|denial| Error::Refused(denial).into()));
         }
     }
 

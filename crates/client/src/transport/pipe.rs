@@ -150,6 +150,7 @@ async fn read_lines(
     most: usize,
 ) -> String {
     let mut lines = LineReader::new(most);
+    let mut memory = pending.count_buffer();
     loop {
         reserve(&mut lines.buffer, READ_CHUNK, most);
         match input.read_buf(&mut lines.buffer).await {
@@ -157,9 +158,11 @@ async fn read_lines(
             Ok(_) => {}
             Err(error) => return format!("cannot read its output: {error}"),
         }
+        memory.set(lines.buffer.len());
         while let Some(line) = lines.next() {
             dispatch_line(&pending, &line, most);
         }
+        memory.set(lines.buffer.len());
     }
 }
 

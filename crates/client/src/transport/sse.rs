@@ -48,6 +48,11 @@ impl SseParser {
         }
     }
 
+    /// The bytes of the event that is not complete yet.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.line.len() + self.data.len()
+    }
+
     /// Parses a chunk and returns the events that it completes.
     pub(super) fn parse_chunk(&mut self, mut chunk: &[u8]) -> Result<Vec<SseEvent>, EventTooLong> {
         let mut events = Vec::new();

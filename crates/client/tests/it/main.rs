@@ -6,6 +6,7 @@ mod children;
 mod http;
 mod http_sse;
 mod lossless;
+mod memory;
 mod negotiation_http;
 mod negotiation_pipes;
 mod refdesk;

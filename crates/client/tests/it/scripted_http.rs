@@ -99,7 +99,16 @@ impl Reply {
 
     /// An SSE stream that sends what arrives on `more`, until that channel closes.
     pub(crate) fn stream(more: mpsc::UnboundedReceiver<String>) -> Self {
-        Self { more: Some(more), ..Self::events(&[]) }
+        Self::streamed("text/event-stream", more)
+    }
+
+    /// A body that sends what arrives on `more`, until that channel closes.
+    pub(crate) fn streamed(
+        content_type: &'static str,
+        more: mpsc::UnboundedReceiver<String>,
+    ) -> Self {
+        let headers = vec![("content-type", content_type.to_owned())];
+        Self { status: 200, headers, more: Some(more), ..Self::default() }
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {

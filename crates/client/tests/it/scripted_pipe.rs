@@ -127,6 +127,11 @@ impl ServerSide {
         Some(message)
     }
 
+    /// Sends a part of a line.
+    pub(crate) async fn send_part(&mut self, text: &str) {
+        let _ = self.write.write_all(text.as_bytes()).await;
+    }
+
     pub(crate) async fn send_line(&mut self, text: &str) {
         let _ = self.write.write_all(format!("{text}\n").as_bytes()).await;
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::{Method, Response, StatusCode};
+use machinery::MemoryHold;
 use tokio::time;
 
 use super::Inner;
@@ -27,6 +28,7 @@ pub(super) struct SseStream {
     body: Incoming,
     parser: SseParser,
     max_bytes: usize,
+    memory: MemoryHold,
     /// Parsed events that are not consumed yet.
     buffered: VecDeque<SseEvent>,
     has_events: bool,
@@ -35,13 +37,14 @@ pub(super) struct SseStream {
 }
 
 impl SseStream {
-    pub(super) fn new(response: Response<Incoming>, max_bytes: usize) -> Self {
+    pub(super) fn new(response: Response<Incoming>, max_bytes: usize, memory: MemoryHold) -> Self {
         let parser = SseParser::new(max_bytes);
         let body = response.into_body();
         Self {
             body,
             parser,
             max_bytes,
+            memory,
             buffered: VecDeque::new(),
             has_events: false,
             last_event_id: None,
@@ -59,12 +62,15 @@ impl SseStream {
                 self.retry = event.retry.map(Duration::from_millis).or(self.retry);
                 return Ok(Some(event));
             }
+            self.memory.set(self.parser.held_bytes());
             let Some(frame) = self.body.frame().await else { return Ok(None) };
             let frame = frame.map_err(|error| Error::Closed(error.to_string()))?;
             let Ok(chunk) = frame.into_data() else { continue };
             let events =
                 self.parser.parse_chunk(&chunk).map_err(|_| Error::TooLarge(self.max_bytes))?;
             self.buffered = events.into();
+            let parsed: usize = self.buffered.iter().map(|event| event.data.len()).sum();
+            self.memory.set(parsed + self.parser.held_bytes());
         }
     }
 
@@ -137,7 +143,7 @@ async fn open_notification_stream(
     let Ok(response) = inner.pool.execute(request).await else { return Some(None) };
     match response.status() {
         status if status.is_success() && pool::has_content_type(&response, "text/event-stream") => {
-            Some(Some(SseStream::new(response, inner.max_bytes)))
+            Some(Some(inner.follow_response(response)))
         }
         // A 404 before the first stream means that the server has no stream, not no session.
         StatusCode::NOT_FOUND if was_open && inner.session.get().is_some() => {

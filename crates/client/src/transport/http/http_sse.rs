@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hyper::{Method, StatusCode, Uri};
+use machinery::MemoryHold;
 
 use super::event_stream::SseStream;
 use super::origin;
@@ -11,7 +12,11 @@ use crate::error::Error;
 use crate::transport::pending::PendingRequests;
 
 /// Opens the stream and reads the endpoint to POST messages to.
-pub(super) async fn open_stream(pool: &HttpPool, most: usize) -> Result<(SseStream, Uri), Error> {
+pub(super) async fn open_stream(
+    pool: &HttpPool,
+    most: usize,
+    memory: MemoryHold,
+) -> Result<(SseStream, Uri), Error> {
     let request = OutboundHttpRequest::new(Method::GET, pool.url().clone(), Vec::new());
     let response = pool.execute(request).await.map_err(HttpSendError::into_error)?;
     let status = response.status();
@@ -21,7 +26,7 @@ pub(super) async fn open_stream(pool: &HttpPool, most: usize) -> Result<(SseStre
     if !status.is_success() || !pool::has_content_type(&response, "text/event-stream") {
         return Err(Error::Unreachable(format!("HTTP status {status} without an event stream")));
     }
-    let mut stream = SseStream::new(response, most);
+    let mut stream = SseStream::new(response, most, memory);
     while let Some(event) = stream.next().await? {
         if event.name.as_deref() == Some("endpoint") {
             let place = String::from_utf8_lossy(&event.data).into_owned();

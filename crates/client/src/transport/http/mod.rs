@@ -13,8 +13,9 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use hyper::body::Incoming;
 use hyper::header::HeaderValue;
-use hyper::{Method, Uri};
+use hyper::{Method, Response, Uri};
 use parking_lot::Mutex;
 use protocol::header;
 use protocol::outbound::request;
@@ -25,6 +26,7 @@ use tokio::task::AbortHandle;
 use super::pending::PendingRequests;
 use super::{OutboundMessage, Transport};
 use crate::error::Error;
+use event_stream::SseStream;
 pub(crate) use pool::HttpPool;
 
 /// How many answers to server requests may be in flight.
@@ -89,7 +91,7 @@ pub(crate) async fn open_http_sse(
     pending: Arc<PendingRequests>,
     most: usize,
 ) -> Result<HttpTransport, Error> {
-    let (stream, url) = http_sse::open_stream(&pool, most).await?;
+    let (stream, url) = http_sse::open_stream(&pool, most, pending.count_buffer()).await?;
     let http = HttpTransport::new(pool, url, HttpVariant::HttpSse, &pending, most);
     http.0.track_task(
         TaskKey::Notifications,
@@ -232,6 +234,11 @@ impl Inner {
                 tracing::debug!("cannot end a session at the server");
             }
         }
+    }
+
+    /// The events of a response.
+    fn follow_response(&self, response: Response<Incoming>) -> SseStream {
+        SseStream::new(response, self.max_bytes, self.pending.count_buffer())
     }
 
     /// Builds an HTTP request with the session and revision headers.

@@ -14,6 +14,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error as PoolError};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use machinery::MemoryHold;
 
 use super::origin;
 use super::unix_connector::UnixConnector;
@@ -214,8 +215,12 @@ fn tls_connector(url: &Uri) -> Result<HttpsConnectorBuilder<WantsSchemes>, Error
     tls.map_err(|error| Error::Unreachable(error.to_string()))
 }
 
-/// Reads a whole body, up to `most` bytes.
-pub(super) async fn read_body(response: Response<Incoming>, most: usize) -> Result<Bytes, Error> {
+/// Reads a whole body, up to `most` bytes, which `memory` counts.
+pub(super) async fn read_body(
+    response: Response<Incoming>,
+    most: usize,
+    memory: &mut MemoryHold,
+) -> Result<Bytes, Error> {
     let length = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|length| length.parse::<usize>().ok()).unwrap_or_default();
     if length > most {
@@ -232,6 +237,7 @@ pub(super) async fn read_body(response: Response<Incoming>, most: usize) -> Resu
         }
         reserve(&mut bytes, chunk.len(), most);
         bytes.extend_from_slice(&chunk);
+        memory.set(bytes.len());
     }
     Ok(bytes.freeze())
 }

@@ -58,10 +58,11 @@ impl Inner {
             let _ = self.session.set(session.clone());
         }
         if pool::has_content_type(&response, "text/event-stream") {
-            return self.follow_stream(id, SseStream::new(response, self.max_bytes)).await;
+            return self.follow_stream(id, self.follow_response(response)).await;
         }
         if pool::has_content_type(&response, "application/json") {
-            let bytes = pool::read_body(response, self.max_bytes).await?;
+            let mut memory = self.pending.count_buffer();
+            let bytes = pool::read_body(response, self.max_bytes, &mut memory).await?;
             if !bytes.trim_ascii().is_empty() {
                 self.pending.dispatch(&bytes, id)?;
             }
@@ -86,7 +87,9 @@ impl Inner {
         if status == StatusCode::NOT_FOUND && has_session {
             return TransportFailure::SessionExpired;
         }
-        let bytes = pool::read_body(response, MAX_ERROR_BODY).await.unwrap_or_default();
+        let mut memory = self.pending.count_buffer();
+        let bytes = pool::read_body(response, MAX_ERROR_BODY, &mut memory).await;
+        let bytes = bytes.unwrap_or_default();
         let denial = self.rpc_error_in(&bytes);
         // Some servers answer 400 where the specification wants 404.
         let forgot = has_session && denial.as_ref().is_some_and(RpcError::is_unknown_session);
@@ -143,7 +146,7 @@ impl Inner {
         if !response.status().is_success() {
             return Err(self.response_failure(response).await);
         }
-        let mut stream = SseStream::new(response, self.max_bytes);
+        let mut stream = self.follow_response(response);
         (stream.last_event_id, stream.retry) = (Some(last.to_owned()), retry);
         Ok(stream)
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use machinery::MemoryBudget;
 use protocol::outbound::request;
 use resource::{Caller, Json, Result, UriRewrite};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -65,7 +66,7 @@ impl UriRewrite for Unchanged {
 async fn answer_after(meanwhile: impl FnOnce(&PendingRequests)) -> Option<Vec<u8>> {
     let caller =
         Arc::new(SlowCaller { can: "{}".into(), asked: Notify::new(), go_on: Notify::new() });
-    let pending = PendingRequests::new(Arc::default(), None, Arc::default());
+    let pending = PendingRequests::new(Arc::default(), None, Arc::default(), MemoryBudget::new(1));
     let (sender, mut answers) = mpsc::unbounded_channel();
     pending.set_answer_sender(move |answer| sender.send(answer).unwrap());
     let (handler, requests) = ServerRequestHandler::new(&(Arc::clone(&caller) as Arc<dyn Caller>));
