@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from commands.runs import TIMEOUT, environment, run
+from processes import ServerProcess
 
 CheckResult = tuple[str, str | None]
 
@@ -66,6 +67,7 @@ def checks(program: Path) -> Iterator[CheckResult]:
         yield from broken_checks(program, home)
         yield from hangup_checks(program, home, desk)
         yield from daemon_checks(program, home, desk)
+        yield from restart_checks(program, home, desk)
 
 
 def pipe_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult]:
@@ -230,6 +232,36 @@ def daemon_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult
     finally:
         stopped = run(program, ["serve", "--stop"], home, None, desk)
     yield "it stops", None if stopped.status == 0 else stopped.written(home)
+
+
+def restart_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult]:
+    """`watch` goes on when its server is killed and comes back at the same address."""
+    command = [str(program), "serve", str(desk), "--listen"]
+    watching = None
+    try:
+        with ServerProcess([*command, "127.0.0.1:0"], environment(home)) as first:
+            watching = subprocess.Popen(
+                [str(program), "watch", "--count", "2", "--json", "--server", first.url, "file:///desk/long.txt"],
+                env=environment(home),
+                cwd=home,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            watching.stderr.readline()
+            first.kill()
+        port = first.url.split(":")[2].split("/")[0]
+        with ServerProcess([*command, f"127.0.0.1:{port}"], environment(home)):
+            back = watching.stdout.readline()
+            yield "a watch says that its server came back", None if '"reconnected"' in back else repr(back)
+            (desk / "long.txt").write_text("changed again\n")
+            out, _ = watching.communicate(timeout=TIMEOUT)
+            is_fine = '"kind":"updated"' in out and watching.returncode == 0
+            yield "and tells the next change", None if is_fine else f"{watching.returncode} {out}"
+    finally:
+        if watching is not None and watching.poll() is None:
+            watching.kill()
 
 
 def on_terminal(
