@@ -34,9 +34,9 @@ impl FastmcpProxy {
         let name = format!("gateway-{}", PACKAGES.join("-").replace("==", "-"));
         let home = fixture::create_once(scratch, &name, |root| {
             progress(&format!("install {}", PACKAGES.join(", ")));
-            run(Command::new("python3").args(["-m", "venv"]).arg(root))?;
+            run_to_end(Command::new("python3").args(["-m", "venv"]).arg(root))?;
             let mut install = Command::new(root.join("bin/python"));
-            run(install.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))
+            run_to_end(install.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES))
         })?;
         let script = home.join("gateway.py");
         std::fs::write(&script, SCRIPT).context("write the gateway's script")?;
@@ -53,7 +53,8 @@ impl FastmcpProxy {
     }
 }
 
-fn run(command: &mut Command) -> anyhow::Result<()> {
+/// Runs a command, which must succeed.
+pub(crate) fn run_to_end(command: &mut Command) -> anyhow::Result<()> {
     let output = command.output().with_context(|| format!("run {command:?}"))?;
     let words = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{command:?} failed: {words}");

@@ -1,5 +1,6 @@
 //! Benchmarks of refdesk: against a minimal rmcp server and nginx, against itself, and as a gateway.
 
+pub mod command_bench;
 pub mod document_bench;
 pub mod gateway_bench;
 pub mod notification_bench;

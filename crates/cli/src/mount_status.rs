@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use catalog::{Address, Mount};
 use futures_core::Stream;
 use resource::{
-    Body, ByteSource, Change, Content, Context, Cursor, Error, Facets, Freshness, HealthFact,
-    HealthState, Interest, Page, PageRequest, Part, Provider, ReadRequest, Reading, Resource,
-    Result, Template, Uri, UriTemplate, Variable, Watch,
+    Change, Content, Context, Cursor, Error, Facets, Freshness, HealthFact, HealthState, Interest,
+    Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
+    UriTemplate, Variable, Watch,
 };
 use search::SearchIndex;
 use serde_json::{Value, json};
@@ -222,14 +222,7 @@ impl Provider for MountsProvider {
         }
         let known = self.find_status(ctx, uri)?;
         let text = known.status_json(ctx, self.index.as_ref());
-        let resource = known.describe(&text);
-        request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
-        let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
-        checked.map_err(|error| error.about(uri))?;
-        let (text, slice) = request.window.cut(&text.into(), true);
-        let body = Body::Text(ByteSource::Bytes(text));
-        let part = Part { resource: Arc::new(resource), body, slice };
-        Ok(Reading::new(Content::Parts(vec![part]), freshness))
+        Reading::of_text(known.describe(&text), text, request, freshness)
     }
 
     fn facets(&self) -> Facets<'_> {

@@ -38,6 +38,22 @@ impl Reading {
         };
         Self { content, freshness, total_parts, extra: UnknownMembers::default() }
     }
+
+    /// A reading of a text in memory, the only format of `resource`.
+    pub fn of_text(
+        resource: Resource,
+        text: String,
+        request: &ReadRequest,
+        freshness: Freshness,
+    ) -> Result<Self> {
+        request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
+        let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
+        checked.map_err(|error| error.about(&resource.uri))?;
+        let (text, slice) = request.window.cut(&text.into(), true);
+        let body = Body::Text(ByteSource::Bytes(text));
+        let part = Part { resource: Arc::new(resource), body, slice };
+        Ok(Self::new(Content::Parts(vec![part]), freshness))
+    }
 }
 
 /// What a read returns: content, a collection without content, or a request for input.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use protocol::inbound::shape::skill::encode_skill_index;
 use resource::{
-    Absence, Body, ByteSource, Content, Context, Error, Facets, Freshness, Page, PageRequest, Part,
-    Provider, ReadRequest, Reading, Resource, Result, SKILL_INDEX_URI, Template, Uri,
+    Absence, Context, Error, Facets, Freshness, Page, PageRequest, Provider, ReadRequest, Reading,
+    Resource, Result, SKILL_INDEX_URI, Template, Uri,
 };
 
 use crate::watchers::etag_of;
@@ -81,13 +81,7 @@ impl Provider for SkillIndex {
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         let (text, freshness) = self.encode(ctx, uri).await?;
-        let resource = Arc::new(self.describe(&text));
-        request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
-        let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
-        checked.map_err(|error| error.about(uri))?;
-        let (text, slice) = request.window.cut(&text.into(), true);
-        let part = Part { resource, body: Body::Text(ByteSource::Bytes(text)), slice };
-        Ok(Reading::new(Content::Parts(vec![part]), freshness))
+        Reading::of_text(self.describe(&text), text, request, freshness)
     }
 
     fn facets(&self) -> Facets<'_> {

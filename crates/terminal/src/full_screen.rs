@@ -25,7 +25,6 @@ use ratatui::{Frame, Terminal};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::args::ColorChoice;
 use crate::error::CommandError;
 
 /// How many keys wait for the view.
@@ -199,18 +198,6 @@ fn restore_on_panic(restore: &Arc<TerminalRestore>) {
         }
         previous(report);
     }));
-}
-
-/// Whether a view has colours.
-pub(crate) fn has_colors(choice: ColorChoice) -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    match choice {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            !set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
-        }
-    }
 }
 
 #[cfg(test)]

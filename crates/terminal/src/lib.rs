@@ -32,6 +32,8 @@ pub use complete::set_resolver;
 pub use connection::{ResolvedServer, ServerResolver};
 pub use error::CommandError;
 pub use local_paths::LocalFolder;
+pub use output::terminal_width;
+pub use server_args::ColorChoice;
 
 use output::Output;
 

@@ -49,18 +49,9 @@ impl Output {
     pub(crate) fn new(color: ColorChoice) -> Self {
         let stdout = io::stdout();
         let is_terminal = stdout.is_terminal();
-        let size = rustix::termios::tcgetwinsize(&stdout).ok().filter(|size| size.ws_col > 0);
-        let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        let own = size.map(|size| usize::from(size.ws_col));
-        let width = is_terminal.then(|| columns.or(own).unwrap_or(USUAL_WIDTH));
-        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_plain =
-            set("NO_COLOR") || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colors = match color {
-            ColorChoice::Always => true,
-            ColorChoice::Never => false,
-            ColorChoice::Auto => is_terminal && !is_plain,
-        };
+        let width = is_terminal.then(|| terminal_width().unwrap_or(USUAL_WIDTH));
+        let colors = color.applies(is_terminal);
+        let size = rustix::termios::tcgetwinsize(&stdout).ok().filter(|size| size.ws_row > 0);
         let height = size.map_or(24, |size| usize::from(size.ws_row));
         Self { out: BufWriter::new(stdout), is_terminal, width, height, colors }
     }
@@ -104,6 +95,13 @@ impl Output {
             false => text.to_owned(),
         }
     }
+}
+
+/// Columns of the terminal: those that `COLUMNS` says, else those that it has.
+pub fn terminal_width() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let size = || rustix::termios::tcgetwinsize(io::stdout()).ok();
+    told.or_else(|| size().map(|size| usize::from(size.ws_col))).filter(|columns| *columns > 0)
 }
 
 /// Writes words for a person to standard error.

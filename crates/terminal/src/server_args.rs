@@ -39,3 +39,16 @@ pub enum ColorChoice {
     /// Never
     Never,
 }
+
+impl ColorChoice {
+    /// Whether to print in colour to a file that may be a terminal.
+    pub fn applies(self, is_terminal: bool) -> bool {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => is_terminal && !set("NO_COLOR") && !is_dumb(),
+        }
+    }
+}

@@ -12,6 +12,7 @@ use doctor::{
     all_rules, examine, explain, render_text, rules_table, to_json, to_junit,
 };
 use serde_json::json;
+use terminal::{ColorChoice, terminal_width};
 
 use crate::args::DoctorArgs;
 use crate::output;
@@ -22,6 +23,7 @@ use crate::settings::did_you_mean;
 const CANNOT_CHECK: u8 = 2;
 /// The width of the text where no terminal tells one.
 const USUAL_WIDTH: usize = 100;
+const MAX_WIDTH: usize = 200;
 
 /// Runs the command. Its exit status is for scripts, so that no error has status 1.
 pub(crate) fn run(args: &DoctorArgs) -> ExitCode {
@@ -62,7 +64,10 @@ fn run_fallibly(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     }
     let text = match args.json {
         true => format!("{}\n", to_json(&report)),
-        false => render_text(&report, has_colours(), width()),
+        false => {
+            let colours = ColorChoice::Auto.applies(io::stdout().is_terminal());
+            render_text(&report, colours, terminal_width().unwrap_or(USUAL_WIDTH).min(MAX_WIDTH))
+        }
     };
     output::print(&text)?;
     Ok(exit_code(&report, args.strict))
@@ -143,15 +148,6 @@ fn target(args: &DoctorArgs) -> anyhow::Result<DoctorTarget> {
 
 fn program(command: String, args: Vec<String>) -> DoctorTarget {
     DoctorTarget::Child { command, args, env: Vec::new(), cwd: None }
-}
-
-fn has_colours() -> bool {
-    io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
-fn width() -> usize {
-    let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(USUAL_WIDTH).min(200)
 }
 
 /// Shows on a terminal what is checked now, over what was shown before.

@@ -9,14 +9,14 @@ use futures_core::Stream;
 use futures_util::stream;
 use protocol::inbound::shape::client_status::encode_clients;
 use resource::{
-    Change, Context, Error, Facets, Interest, Page, PageRequest, Provider, ReadRequest, Reading,
-    Resource, Result, Template, Uri, Watch,
+    Change, Context, Error, Facets, Freshness, Interest, Page, PageRequest, Provider, ReadRequest,
+    Reading, Resource, Result, Template, Uri, Watch,
 };
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
 use super::{ClientRegistry, PrincipalClients};
-use crate::watchers::{etag_of, status_reading};
+use crate::watchers::etag_of;
 
 const DESCRIPTION: &str = "Your connected clients and what they requested lately";
 
@@ -78,7 +78,7 @@ impl Provider for ClientRegistry {
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.check_uri(uri)?;
         let text = self.status_json(ctx);
-        status_reading(self.describe(&text), text, request)
+        Reading::of_text(self.describe(&text), text, request, Freshness::default())
     }
 
     fn facets(&self) -> Facets<'_> {

@@ -17,7 +17,7 @@ use subscriptions::HubMonitor;
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
-pub(crate) use status_resource::{etag_of, status_reading};
+pub(crate) use status_resource::etag_of;
 pub(crate) use watcher::{Watcher, WatcherOwner};
 
 /// Maximum number of handles.

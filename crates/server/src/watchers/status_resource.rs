@@ -9,9 +9,8 @@ use futures_core::Stream;
 use futures_util::stream;
 use protocol::inbound::tool::watcher_status::{SubscriptionStatus, WatcherStatus, encode_watchers};
 use resource::{
-    Body, ByteSource, Change, Content, Context, Error, Facets, Freshness, Interest, Page,
-    PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
-    UriTemplate, Watch,
+    Change, Context, Error, Facets, Freshness, Interest, Page, PageRequest, Provider, ReadRequest,
+    Reading, Resource, Result, Template, Uri, UriTemplate, Watch,
 };
 
 use subscriptions::{HubMonitor, InterestStatus};
@@ -61,21 +60,6 @@ impl WatcherRegistry {
     }
 }
 
-/// The reading of a text that the server makes of its own state.
-pub(crate) fn status_reading(
-    resource: Resource,
-    text: String,
-    request: &ReadRequest,
-) -> Result<Reading> {
-    let resource = Arc::new(resource);
-    request.select(&mut vec![&resource], |resource| resource.mime.as_deref())?;
-    let checked = request.window.check(resource.etag.as_deref(), text.len() as u64);
-    checked.map_err(|error| error.about(&resource.uri))?;
-    let (text, slice) = request.window.cut(&text.into(), true);
-    let part = Part { resource, body: Body::Text(ByteSource::Bytes(text)), slice };
-    Ok(Reading::new(Content::Parts(vec![part]), Freshness::default()))
-}
-
 /// The etag of a text that the server makes.
 pub(crate) fn etag_of(text: &str) -> String {
     let mut hasher = DefaultHasher::new();
@@ -121,7 +105,7 @@ impl Provider for WatcherRegistry {
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.check_uri(uri)?;
         let text = self.status_json(ctx);
-        status_reading(self.describe(&text), text, request)
+        Reading::of_text(self.describe(&text), text, request, Freshness::default())
     }
 
     fn facets(&self) -> Facets<'_> {

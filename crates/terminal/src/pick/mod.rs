@@ -29,7 +29,7 @@ use futures_util::stream::FuturesUnordered;
 use crate::args::PickArgs;
 use crate::connection::ServerConnection;
 use crate::error::CommandError;
-use crate::full_screen::{FullScreen, has_colors};
+use crate::full_screen::FullScreen;
 use crate::output::Output;
 use crate::pick::events::{PickEvent, PickOptions, PickOutcome, PickRequest, TreeSource};
 use crate::pick::state::PickState;
@@ -61,7 +61,7 @@ pub(crate) async fn run(
         budget: args.budget,
         size: screen.size(),
     };
-    let theme = ViewTheme { colors: has_colors(args.server.color) };
+    let theme = ViewTheme { colors: args.server.color.applies(true) };
     // The screen is dropped before anything is printed.
     let uris = pick(screen, PickState::new(options), theme, connection).await?;
     result::give(args, connection, output, &uris).await

@@ -14,7 +14,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::args::TopArgs;
 use crate::connection::ServerConnection;
 use crate::error::CommandError;
-use crate::full_screen::{FullScreen, has_colors};
+use crate::full_screen::FullScreen;
 use crate::output::{Output, one_line};
 use crate::theme::ViewTheme;
 use crate::tools::is_about_resources;
@@ -48,7 +48,7 @@ pub(crate) async fn run(
         let snapshot = TopSnapshot::read(connection).await?;
         return output.json(&snapshot.to_json());
     }
-    let theme = ViewTheme { colors: has_colors(args.server.color) };
+    let theme = ViewTheme { colors: args.server.color.applies(true) };
     if args.once {
         let snapshot = TopSnapshot::read(connection).await?;
         let width = output.width.unwrap_or(USUAL_WIDTH);
