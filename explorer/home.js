@@ -1,7 +1,7 @@
 // Home: mounts, clients, requests, subscriptions, index, and how to add the server to a host.
 
 import { copyButton, fill, h } from "./dom.js";
-import { age, date, number } from "./format.js";
+import { age, date, number, size } from "./format.js";
 import { hostEntries } from "./hosts.js";
 import { t } from "./i18n.js";
 import { jsonTree } from "./json_view.js";
@@ -151,7 +151,7 @@ export class HomeView {
           { class: "quiet" },
           [mount.facts.server.name, mount.facts.server.version, mount.facts.revision].filter(Boolean).join(" · "),
         ),
-      mount.facts?.cache && h("p", { class: "quiet" }, `${t("cacheAge")}: ${JSON.stringify(mount.facts.cache)}`),
+      mount.facts?.cache && h("p", { class: "quiet" }, cacheLine(mount.facts.cache)),
       h("p", { class: "mono quiet ellipsis", title: mount.root ?? "" }, mount.root ?? ""),
       index &&
         h(
@@ -351,4 +351,11 @@ function table(names, rows) {
 function nextStep(mount) {
   if (mount.state === "starting") return t("nextStarting");
   return mount.kind === "upstream" ? t("nextUpstream") : t("nextOther");
+}
+
+/** What the server keeps of converted documents. @param {Record<string, any>} cache */
+function cacheLine(cache) {
+  const counts = t("formCounts", { converted: number(Number(cache.converted) || 0), reused: number(Number(cache.reused) || 0) });
+  if (typeof cache.bytes !== "number") return counts;
+  return `${counts} · ${t("cacheSize", { size: size(cache.bytes), limit: size(cache.max_bytes) })}`;
 }

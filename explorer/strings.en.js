@@ -133,6 +133,8 @@ export default {
   indexLabel: "Search index",
   indexComplete: "Indexed for search",
   indexPercent: "Indexed to {percent} %",
+  formCounts: "{converted} documents converted, {reused} from the cache",
+  cacheSize: "{size} of {limit} kept",
   allFacts: "All facts",
   nextStarting: "Next: wait a moment; the list refreshes itself.",
   nextUpstream:

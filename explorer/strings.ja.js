@@ -134,6 +134,8 @@ export default {
   indexLabel: "検索インデックス",
   indexComplete: "検索インデックス作成済み",
   indexPercent: "インデックス {percent} %",
+  formCounts: "変換 {converted} 件、キャッシュから {reused} 件",
+  cacheSize: "{size} / {limit} を保存",
   allFacts: "すべての情報",
   nextStarting: "次の手順: しばらくお待ちください。一覧は自動で更新されます。",
   nextUpstream:

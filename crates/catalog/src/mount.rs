@@ -42,6 +42,7 @@ pub struct Mount {
     access: Arc<AccessRules>,
     /// Whether pages, sheets and slides are read here: of documents, or behind a server.
     pub(crate) has_sections: bool,
+    has_forms: bool,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) publish_memo: Memo,
     /// Why the last list went without it, as the log says.
@@ -119,7 +120,7 @@ impl Mount {
         options: MountOptions,
     ) -> Self {
         let (required, access) = (options.required, Arc::clone(&options.access));
-        let has_sections = options.rendering.is_some();
+        let has_forms = options.rendering.is_some();
         let tools_by_search = options.tools.as_ref().is_some_and(|tools| tools.by_search);
         let (address, publish_memo) = (Arc::new(address), Memo::default());
         let provider = layers::wrap(Arc::new(provider), &options.layers(&address));
@@ -134,7 +135,8 @@ impl Mount {
             tools_by_search,
             folder,
             access,
-            has_sections,
+            has_sections: has_forms,
+            has_forms,
             provider,
             publish_memo,
             logged_absence,
@@ -193,6 +195,11 @@ impl Mount {
     /// Whether the mount exists for `principal`: the access rules let it reach something.
     pub fn exists_for(&self, principal: &Principal) -> bool {
         self.access.show_mount(principal)
+    }
+
+    /// Whether it gives documents in other forms.
+    pub fn has_forms(&self) -> bool {
+        self.has_forms
     }
 
     /// Whether access rules keep some of it from some principals.

@@ -40,6 +40,7 @@ use search::IndexedMount;
 use tokio::sync::watch;
 use toml::Spanned;
 
+use crate::conversion::shared_pool;
 use crate::mount_status::{MountStatus, MountsProvider};
 use crate::search_index::SearchParts;
 use crate::settings::{self, Diagnostic, Fingerprint, MountKind, Settings};
@@ -253,7 +254,8 @@ fn build_mount(
         tracing::error!("mount {name} is left out: {why}");
     }
     let mounted = Arc::new(mounted);
-    let known = MountStatus::new(&mounted, part.kind, part.root.clone())
+    let converters = mounted.has_forms().then(|| shared_pool(settings.render.limits()));
+    let known = MountStatus::new(&mounted, part.kind, part.root.clone(), converters)
         .map_err(|error| to_diagnostic(settings, mount.span.clone(), &error))?;
     Ok(BuiltMount {
         mount: mounted,

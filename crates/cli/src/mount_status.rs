@@ -19,6 +19,8 @@ use search::SearchIndex;
 use serde_json::{Value, json};
 use tokio::time::Interval;
 
+use crate::conversion::{ConvertPool, PoolUsage};
+
 const MOUNTS_URI: &str = "refdesk://mounts";
 const STATUS_TEMPLATE: &str = "refdesk://mounts/{name}";
 const JSON_MIME: &str = "application/json";
@@ -39,6 +41,8 @@ pub(crate) struct MountStatus {
     mount: Arc<Mount>,
     kind: &'static str,
     root: Option<String>,
+    /// Converts its documents, if they have other forms.
+    converters: Option<Arc<ConvertPool>>,
     /// When the mount was created.
     mounted_at: SystemTime,
 }
@@ -48,11 +52,12 @@ impl MountStatus {
         mount: &Arc<Mount>,
         kind: &'static str,
         root: Option<String>,
+        converters: Option<Arc<ConvertPool>>,
     ) -> Result<Self> {
         let mut uri = format!("{MOUNTS_URI}/");
         resource::uri::encode_segment(mount.name.as_bytes(), &mut uri);
         let (uri, at) = (Uri::parse(&uri)?, SystemTime::now());
-        Ok(Self { uri, mount: Arc::clone(mount), kind, root, mounted_at: at })
+        Ok(Self { uri, mount: Arc::clone(mount), kind, root, converters, mounted_at: at })
     }
 
     fn status_json(&self, ctx: &Context, index: Option<&SearchIndex>) -> String {
@@ -84,6 +89,15 @@ impl MountStatus {
             }
             if let Some(fault) = covered.fault {
                 told["index"]["fault"] = fault.into();
+            }
+        }
+        // All mounts share them, so that these numbers too would tell of others.
+        if let Some(pool) = self.converters.as_ref().filter(|_| !self.mount.is_restricted()) {
+            let PoolUsage { converted, reused, cache } = pool.usage();
+            told["cache"] = json!({ "converted": converted, "reused": reused });
+            if let Some((bytes, most)) = cache {
+                told["cache"]["bytes"] = bytes.into();
+                told["cache"]["max_bytes"] = most.into();
             }
         }
         format!("{told:#}\n")
@@ -319,7 +333,7 @@ mod tests {
                 redaction: Default::default(),
             };
             let mount = Mount::new(name, Address::Fallback, provider, options);
-            Arc::new(MountStatus::new(&Arc::new(mount), "fs", root).unwrap())
+            Arc::new(MountStatus::new(&Arc::new(mount), "fs", root, None).unwrap())
         };
         let mounts = MountsProvider::new(
             vec![

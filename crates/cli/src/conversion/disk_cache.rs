@@ -60,6 +60,15 @@ impl DiskCache {
         Self(Arc::new(CacheFolder { folder, most, total: AtomicU64::new(UNCOUNTED) }))
     }
 
+    /// How many bytes the files have, and may have.
+    pub(super) fn usage(&self) -> (u64, u64) {
+        let CacheFolder { folder, most, total } = &*self.0;
+        if total.load(Ordering::Relaxed) == UNCOUNTED {
+            count_files(folder, total);
+        }
+        (total.load(Ordering::Relaxed), *most)
+    }
+
     /// The form with this key, if it is there and whole.
     pub(super) async fn get(&self, key: &str) -> Option<Converted> {
         let (cache, key) = (Arc::clone(&self.0), key.to_owned());
@@ -108,8 +117,7 @@ impl CacheFolder {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         fs::set_permissions(&self.folder, fs::Permissions::from_mode(0o700))?;
         if self.total.load(Ordering::Relaxed) == UNCOUNTED {
-            let counted = files(&self.folder).iter().map(|file| file.size).sum();
-            self.total.store(counted, Ordering::Relaxed);
+            count_files(&self.folder, &self.total);
         }
         if self.total.fetch_add(size, Ordering::Relaxed) + size > self.most {
             self.make_room();
@@ -141,6 +149,11 @@ struct KeptForm {
     path: PathBuf,
     size: u64,
     used: SystemTime,
+}
+
+fn count_files(folder: &Path, total: &AtomicU64) {
+    let counted = files(folder).iter().map(|file| file.size).sum();
+    total.store(counted, Ordering::Relaxed);
 }
 
 fn files(folder: &Path) -> Vec<KeptForm> {

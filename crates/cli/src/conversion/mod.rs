@@ -74,6 +74,17 @@ pub(crate) struct ConvertPool {
     slots: Semaphore,
     waiting: AtomicUsize,
     cache: Option<DiskCache>,
+    /// How many forms were converted, and how many were taken from the cache.
+    converted: AtomicUsize,
+    reused: AtomicUsize,
+}
+
+/// What the pool has done, and what its cache holds.
+pub(crate) struct PoolUsage {
+    pub(crate) converted: usize,
+    pub(crate) reused: usize,
+    /// The bytes in the cache, and the most there may be; `None` without one.
+    pub(crate) cache: Option<(u64, u64)>,
 }
 
 impl ConvertPool {
@@ -81,7 +92,17 @@ impl ConvertPool {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let slots = Semaphore::new(limits.at_once.map_or_else(cores, NonZeroUsize::get));
         let cache = limits.cache.clone().map(|(folder, size)| DiskCache::new(folder, size));
-        Self { limits, slots, waiting: AtomicUsize::new(0), cache }
+        let [waiting, converted, reused] = [const { AtomicUsize::new(0) }; 3];
+        Self { limits, slots, waiting, cache, converted, reused }
+    }
+
+    /// What it has done since its start.
+    pub(crate) fn usage(&self) -> PoolUsage {
+        PoolUsage {
+            converted: self.converted.load(Ordering::Relaxed),
+            reused: self.reused.load(Ordering::Relaxed),
+            cache: self.cache.as_ref().map(DiskCache::usage),
+        }
     }
 
     /// Converts without a look at the cache.
@@ -93,6 +114,7 @@ impl ConvertPool {
         }
         let slot = self.slots.acquire().await;
         let _slot = slot.map_err(|_| Error::internal("the pool of converters is closed"))?;
+        self.converted.fetch_add(1, Ordering::Relaxed);
         let worker = Worker::start(worker::command(OWN_PROGRAM, job, &self.limits))?;
         let converted = tokio::time::timeout(self.limits.time, worker.run(job.source)).await;
         converted.unwrap_or_else(|_| {
@@ -112,6 +134,7 @@ impl Converter for ConvertPool {
         feed(job.source, |chunk| hash.push(&chunk)).await?;
         let key = hash.finish();
         if let Some(converted) = cache.get(&key).await {
+            self.reused.fetch_add(1, Ordering::Relaxed);
             return Ok(converted);
         }
         let converted = self.convert_now(&job).await?;

@@ -220,8 +220,14 @@ fn a_restart_does_not_convert_again() {
     assert_eq!(forms(), 1);
     // No conversion would be done in this time.
     let quick = format!("{SETTINGS}\n[render]\ntime = \"1ms\"\n");
-    let again = read(&mut start(folder.path(), &quick), PDF, &accept);
+    let mut desk = start(folder.path(), &quick);
+    let again = read(&mut desk, PDF, &accept);
     assert_eq!(again["result"]["contents"][0]["text"], text);
+    let status = read(&mut desk, "refdesk://mounts/app", &json!({}));
+    let status = status["result"]["contents"][0]["text"].as_str().unwrap();
+    let cache = serde_json::from_str::<Value>(status).unwrap()["cache"].take();
+    assert_eq!((&cache["converted"], &cache["reused"]), (&json!(0), &json!(1)), "{cache}");
+    assert!(cache["bytes"].as_u64() > Some(0) && cache["max_bytes"].is_u64(), "{cache}");
     let masked = format!("{SETTINGS}redact = true\n");
     let mut desk = start(folder.path(), &masked);
     fs::write(folder.path().join("app/other.csv"), "a,b\n1,2\n").unwrap();
