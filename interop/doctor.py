@@ -33,6 +33,8 @@ HEAD = (
     "| --- | --- | --- | --- | --- | --- |\n"
 )
 SEVERITIES = ["error", "warning", "advice"]
+# The tool of the fixture that changes a resource.
+CHANGE = "test_trigger_resource_change"
 # A server that starts slowly on a loaded machine is not a finding.
 REQUEST_TIMEOUT = "60s"
 TIMEOUT = 600.0
@@ -46,6 +48,8 @@ class ExaminedServer:
     transport: str
     # Over stdio, the program and its arguments; over HTTP, the URL alone.
     target: list[str]
+    # A tool that changes a resource.
+    change: str | None = None
 
 
 def checks(program: Path) -> Iterator[CheckResult]:
@@ -59,7 +63,7 @@ def checks(program: Path) -> Iterator[CheckResult]:
 def rows(program: Path) -> Iterator[tuple[ExaminedServer, str]]:
     with ExitStack() as stack:
         for server in servers(program, stack):
-            yield server, row(server, examine(program, server.target))
+            yield server, row(server, examine(program, server))
 
 
 def servers(program: Path, stack: ExitStack) -> Iterator[ExaminedServer]:
@@ -81,6 +85,7 @@ def servers(program: Path, stack: ExitStack) -> Iterator[ExaminedServer]:
     everything = [str(NODE), str(EVERYTHING)]
     yield ExaminedServer(name, "stdio", ["--", *everything, "stdio"])
     yield ExaminedServer(name, "HTTP", over_http([*everything, "streamableHttp"]))
+    yield ExaminedServer(name, "HTTP+SSE", over_http([*everything, "sse"], "/sse"))
     name = f"TypeScript `@modelcontextprotocol/server` {version('typescript-2-server')}"
     typescript = [str(NODE), f"{HERE}/servers/typescript_2.mjs", f"{BUILD}/typescript-2-server"]
     yield ExaminedServer(name, "stdio", ["--", *typescript])
@@ -94,11 +99,11 @@ def servers(program: Path, stack: ExitStack) -> Iterator[ExaminedServer]:
         command = [f"{BUILD}/{folder_name}/bin/python", "-B", f"{HERE}/servers/{script}"]
         yield ExaminedServer(name, "stdio", ["--", *command])
         yield ExaminedServer(name, "HTTP", over_http([*command, "http", "PORT"]))
-        if folder_name == "python-1":
+        if folder_name != "fastmcp":
             yield ExaminedServer(name, "HTTP+SSE", over_http([*command, "sse", "PORT"], "/sse"))
     name = f"`rmcp` {locked_version('rmcp')} (the fixture of this repository)"
-    yield ExaminedServer(name, "stdio", ["--", str(FIXTURE), "--stdio"])
-    yield ExaminedServer(name, "HTTP", over_http([str(FIXTURE)]))
+    yield ExaminedServer(name, "stdio", ["--", str(FIXTURE), "--stdio"], CHANGE)
+    yield ExaminedServer(name, "HTTP", over_http([str(FIXTURE)]), CHANGE)
 
 
 def wait_until_listening(url: str) -> None:
@@ -125,15 +130,19 @@ def locked_version(crate: str) -> str:
     return next(package["version"] for package in packages if package["name"] == crate)
 
 
-def examine(program: Path, target: list[str]) -> dict:
+def examine(program: Path, server: ExaminedServer) -> dict:
     """The report of an examination."""
-    command = [str(program), "doctor", "--json", "--timeout", REQUEST_TIMEOUT, *target]
+    change = ["--change", server.change] if server.change else []
+    command = [str(program), "doctor", "--json", "--timeout", REQUEST_TIMEOUT, *change, *server.target]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, stdin=subprocess.DEVNULL)
     return json.loads(done.stdout) if done.stdout else {"error": done.stderr}
 
 
 def row(server: ExaminedServer, report: dict) -> str:
     """The report as a row of the table."""
+    announced = [check["outcome"] for check in report.get("checks", []) if check["id"] == "change-announced"]
+    if server.change and announced != ["passed"]:
+        return f"| {server.name} | {server.transport} | the change by {server.change}: {announced} |"
     if "error" in report:
         return f"| {server.name} | {server.transport} | {report['error'].strip()} |"
     reached = [tried["revision"] for tried in report["revisions"] if tried["reached"]]

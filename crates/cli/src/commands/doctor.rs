@@ -110,7 +110,8 @@ fn options(args: &DoctorArgs) -> anyhow::Result<DoctorOptions> {
     };
     let revisions = args.revision.iter().map(revision).collect::<anyhow::Result<_>>()?;
     let (timeout, read_limit) = (args.timeout, args.reads);
-    Ok(DoctorOptions { revisions, timeout, read_limit, ..DoctorOptions::default() })
+    let change_tool = args.change.clone();
+    Ok(DoctorOptions { revisions, timeout, read_limit, change_tool, ..DoctorOptions::default() })
 }
 
 fn target(args: &DoctorArgs) -> anyhow::Result<DoctorTarget> {

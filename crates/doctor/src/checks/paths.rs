@@ -43,8 +43,9 @@ impl Visit<'_> {
         // A server that makes the path plain may give the resource itself.
         let foreign = got.as_ref().filter(|got| got.is_array() && Some(*got) != own);
         self.log.judge_at(rule, uri, foreign.is_none(), || {
-            let bytes = foreign.map(ToString::to_string).unwrap_or_default().len();
-            format!("it has content, about {bytes} bytes")
+            let bodies = foreign.and_then(Value::as_array).into_iter().flatten();
+            let length: usize = bodies.filter_map(Value::as_str).map(str::len).sum();
+            format!("it has content, {length} characters")
         });
     }
 

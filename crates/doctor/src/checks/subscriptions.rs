@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{MISSING_URI, Visit};
-use crate::plain_text::plain_json;
+use crate::plain_text::{plain, plain_json};
 use crate::transport::{CHANGING_LISTS, Probe, SUBSCRIPTION_ID};
 
 impl Visit<'_> {
@@ -29,6 +29,7 @@ impl Visit<'_> {
     /// Ends the subscription; what comes for it later breaks a rule.
     pub(super) async fn end_watching(&mut self) {
         self.talk.drain_side_stream().await;
+        self.check_change().await;
         if self.revision.has_handshake() {
             self.check_unsubscribe().await;
             self.check_subscribe_unknown().await;
@@ -42,15 +43,47 @@ impl Visit<'_> {
         }
     }
 
-    fn watched_uri(&self) -> Option<String> {
-        self.resources.iter().find_map(|entry| entry["uri"].as_str()).map(str::to_owned)
+    /// What is subscribed to: one resource, or several where a tool is to change one of them.
+    fn watched_uris(&self) -> Vec<String> {
+        let uris = self.resources.iter().filter_map(|entry| entry["uri"].as_str());
+        let count = if self.options.change_tool.is_some() { self.options.read_limit } else { 1 };
+        uris.take(count).map(str::to_owned).collect()
+    }
+
+    /// Calls the tool that changes something, and waits for the notification.
+    async fn check_change(&mut self) {
+        let Some(tool) = &self.options.change_tool else {
+            return self.log.skipped("change-announced", "--change names no tool");
+        };
+        let watch = &self.talk.watch;
+        if watch.subscribed.is_empty() && watch.declared.is_empty() && watch.listen.is_none() {
+            let why = "the server declares neither subscribe nor listChanged";
+            return self.log.skipped("change-announced", why);
+        }
+        let has_stream = self.revision.has_get_stream() || !self.revision.has_handshake();
+        if self.talk.is_http() && !has_stream {
+            let why = "the revision has no stream at this URL that it could come on";
+            return self.log.skipped("change-announced", why);
+        }
+        let before = watch.announced();
+        let reply = self.talk.request("tools/call", json!({ "name": tool, "arguments": {} })).await;
+        let is_called = reply.result().is_some_and(|result| result["isError"] != json!(true));
+        if !is_called {
+            let why = format!("the tool {} got {}", plain(tool), reply.describe());
+            return self.log.skipped("change-announced", why);
+        }
+        let is_announced = self.talk.await_change(before).await;
+        self.log.judge_at("change-announced", tool, is_announced, || {
+            "no notification came after its call".to_owned()
+        });
     }
 
     async fn check_subscribe(&mut self) {
         if self.capability("resources").is_none() {
             return;
         }
-        let Some(uri) = self.watched_uri() else {
+        let uris = self.watched_uris();
+        let Some((uri, others)) = uris.split_first() else {
             return self.log.skipped("subscribe-answers", "no resource is listed");
         };
         // The server may announce a change before it answers.
@@ -70,11 +103,19 @@ impl Visit<'_> {
             self.log.skipped("subscribe-answers", "the server does not declare subscribe");
             return;
         }
-        self.log.judge_at("subscribe-answers", &uri, is_accepted, || reply.describe());
+        self.log.judge_at("subscribe-answers", uri, is_accepted, || reply.describe());
+        for uri in others {
+            self.talk.watch.subscribed.push(uri.clone());
+            self.talk.request("resources/subscribe", json!({ "uri": uri })).await;
+        }
     }
 
     async fn check_unsubscribe(&mut self) {
-        let Some(uri) = self.talk.watch.subscribed.first().cloned() else { return };
+        let mut uris = self.talk.watch.subscribed.clone().into_iter();
+        let Some(uri) = uris.next() else { return };
+        for other in uris {
+            self.talk.request("resources/unsubscribe", json!({ "uri": other })).await;
+        }
         let reply = self.talk.request("resources/unsubscribe", json!({ "uri": uri })).await;
         if reply.is_nothing() || !self.has_flag("resources", "subscribe") {
             return;
@@ -145,8 +186,9 @@ impl Visit<'_> {
         for list in &self.talk.watch.declared {
             filter.insert(format!("{list}ListChanged"), json!(true));
         }
-        if let Some(uri) = self.watched_uri().filter(|_| self.has_flag("resources", "subscribe")) {
-            filter.insert("resourceSubscriptions".to_owned(), json!([uri]));
+        let uris = self.watched_uris();
+        if self.has_flag("resources", "subscribe") && !uris.is_empty() {
+            filter.insert("resourceSubscriptions".to_owned(), json!(uris));
         }
         filter
     }

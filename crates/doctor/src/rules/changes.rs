@@ -43,4 +43,12 @@ pub(super) const RULES: &[DoctorRule] = &[
         explanation: "A list_changed notification came for a list whose capability has no listChanged. Both parties must use only capabilities that were negotiated; clients ignore the others.",
         next_step: "Declare \"listChanged\": true, or do not send it.",
     },
+    DoctorRule {
+        id: "change-announced",
+        title: "A change is announced",
+        severity: DoctorSeverity::Warning,
+        clause: spec("2025-11-25", "Resources: Subscriptions", "server/resources#subscriptions"),
+        explanation: "The doctor called the tool that --change names, with subscriptions to the first listed resources. The call succeeded, and neither an update nor a change of a list came within --timeout. Over HTTP, with a handshake, updates come on the stream that GET opens.",
+        next_step: "Send notifications/resources/updated to the sessions that subscribed, or do not declare subscribe. Check that the tool changes one of the first listed resources.",
+    },
 ];

@@ -52,7 +52,7 @@ impl ChangeWatch {
             };
             return match has_handshake {
                 true => self.judge_update(uri),
-                false => self.judge_listen(params, plain(uri), |filter| {
+                false => self.judge_listen(params, &plain(uri), |filter| {
                     let uris = filter["resourceSubscriptions"].as_array().into_iter().flatten();
                     uris.filter_map(Value::as_str).any(|asked| uri.starts_with(asked))
                 }),
@@ -63,7 +63,7 @@ impl ChangeWatch {
             .find(|list| method == format!("notifications/{list}/list_changed"))?;
         self.list_changes += 1;
         if !has_handshake {
-            return self.judge_listen(params, method.to_owned(), |filter| {
+            return self.judge_listen(params, method, |filter| {
                 filter[format!("{list}ListChanged")] == json!(true)
             });
         }
@@ -84,7 +84,7 @@ impl ChangeWatch {
     fn judge_listen(
         &self,
         params: &Value,
-        what: String,
+        what: &str,
         is_asked: impl Fn(&Value) -> bool,
     ) -> Option<ShapeFault> {
         let id = &params["_meta"][SUBSCRIPTION_ID];
@@ -101,6 +101,11 @@ impl ChangeWatch {
         let filter = plain_json(&listen.filter);
         (!is_asked(&listen.filter))
             .then(|| ("listen-honoured", format!("{what} came, acknowledged is {filter}")))
+    }
+
+    /// How many changes were announced.
+    pub(crate) fn announced(&self) -> usize {
+        self.updates + self.list_changes
     }
 
     /// Whether a response ends the open stream, which a server may do.

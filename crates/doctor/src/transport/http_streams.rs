@@ -115,6 +115,28 @@ impl Conversation {
         self.side_stream = None;
     }
 
+    /// Waits until more changes than these were announced. Whether they were, in time.
+    pub(crate) async fn await_change(&mut self, before: usize) -> bool {
+        let Ok(deadline) = self.deadline(self.timeout) else { return false };
+        let mut count = 0;
+        while self.watch.announced() <= before {
+            let value = match (self.is_http(), &mut self.side_stream) {
+                (true, None) => return false,
+                (true, Some(stream)) => match stream.next(deadline).await {
+                    Some(StreamItem::Event(event)) => self.read_event(&event),
+                    _ => return false,
+                },
+                (false, _) => match self.next_value(deadline, &mut count).await {
+                    Ok(value) => value,
+                    Err(_) => return false,
+                },
+            };
+            value.and_then(|value| self.sort(&value, None));
+            self.settle().await;
+        }
+        true
+    }
+
     fn read_event(&mut self, event: &DoctorEvent) -> Option<Value> {
         let value = serde_json::from_slice(&event.data).ok();
         if value.is_none() {

@@ -11,6 +11,7 @@ mod broken_tools;
 mod broken_wire_http;
 mod broken_wire_sse;
 mod cases;
+mod change;
 mod docs;
 mod faults;
 mod hostile;
