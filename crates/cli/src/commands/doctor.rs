@@ -193,7 +193,12 @@ mod tests {
         DoctorReport {
             target: "test".to_owned(),
             server: None,
-            revisions: vec![ExaminedRevision { revision, why_not: None, is_reached }],
+            revisions: vec![ExaminedRevision {
+                revision,
+                why_not: None,
+                is_reached,
+                is_http_sse: false,
+            }],
             checks: vec![DoctorCheck { rule, outcome: DoctorOutcome::Broken }],
             findings: Vec::new(),
         }

@@ -16,7 +16,10 @@ const RULES: [&str; 3] = ["path-traversal", "path-absolute", "path-nul"];
 impl Visit<'_> {
     pub(super) async fn check_paths(&mut self) {
         let folders = self.file_folders();
-        if folders.is_empty() || self.talk.is_unanswered() {
+        if self.talk.is_unanswered() {
+            return;
+        }
+        if folders.is_empty() {
             let why = "no file:// URI is listed, and no file:// template";
             return RULES.into_iter().for_each(|id| self.log.skipped(id, why));
         }

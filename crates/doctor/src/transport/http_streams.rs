@@ -79,7 +79,7 @@ impl Conversation {
         };
         let Some(mut stream) = stream else { return (id, reply.messages) };
         let mut messages = Vec::new();
-        while messages.len() < MAX_MESSAGES {
+        for _ in 0..MAX_MESSAGES {
             let Some(StreamItem::Event(event)) = stream.next(deadline).await else { break };
             let Some(value) = self.read_event(&event) else { continue };
             let is_over = is_of_stream(&value, &id);
@@ -119,13 +119,16 @@ impl Conversation {
     pub(crate) async fn await_change(&mut self, before: usize) -> bool {
         let Ok(deadline) = self.deadline(self.timeout) else { return false };
         let mut count = 0;
-        while self.watch.announced() <= before {
+        while self.watch.announced() <= before && count < MAX_MESSAGES {
             let value = match (self.is_http(), &mut self.side_stream) {
                 (true, None) => return false,
-                (true, Some(stream)) => match stream.next(deadline).await {
-                    Some(StreamItem::Event(event)) => self.read_event(&event),
-                    _ => return false,
-                },
+                (true, Some(stream)) => {
+                    count += 1;
+                    match stream.next(deadline).await {
+                        Some(StreamItem::Event(event)) => self.read_event(&event),
+                        _ => return false,
+                    }
+                }
                 (false, _) => match self.next_value(deadline, &mut count).await {
                     Ok(value) => value,
                     Err(_) => return false,
@@ -134,7 +137,7 @@ impl Conversation {
             value.and_then(|value| self.sort(&value, None));
             self.settle().await;
         }
-        true
+        self.watch.announced() > before
     }
 
     fn read_event(&mut self, event: &DoctorEvent) -> Option<Value> {

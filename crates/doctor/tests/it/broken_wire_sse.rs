@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use doctor::{
     DoctorOptions, DoctorOutcome, DoctorReport, DoctorRevision, DoctorTarget, all_rules, examine,
+    render_text,
 };
 use serde_json::json;
 
@@ -51,7 +52,9 @@ async fn the_correct_server_over_http_sse_keeps_its_rules_in_every_revision_with
     assert!(report.findings.is_empty(), "{:#?}", report.findings);
     for examined in &report.revisions {
         assert_eq!(examined.is_reached, examined.revision != DoctorRevision::Y2026M07);
+        assert_eq!(examined.is_http_sse, examined.is_reached);
     }
+    assert!(render_text(&report, false, 100).contains("2024-11-05  yes, over HTTP+SSE\n"));
     let passed = |id: &str| {
         let mut checks = report.checks.iter();
         checks.any(|check| check.rule.id == id && check.outcome == DoctorOutcome::Passed)
@@ -64,7 +67,28 @@ async fn the_correct_server_over_http_sse_keeps_its_rules_in_every_revision_with
 }
 
 #[tokio::test]
-async fn a_stream_that_falls_silent_or_ends_is_given_up() {
+async fn a_flood_on_the_stream_is_cut_off() {
+    let flood = Fault::on("tools/list", |_, outbox| {
+        let log = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": {} });
+        let flood = vec![log; 2_000];
+        outbox.messages.splice(0..0, flood);
+    });
+    let report = examine_sse(flood, &options(&[DoctorRevision::Y2024M11])).await;
+    assert!(ids(&report).contains("message-flood"), "{:#?}", report.findings);
+}
+
+#[tokio::test]
+async fn an_event_over_the_limit_is_cut_off() {
+    let large = Fault::on("tools/list", |_, outbox| {
+        outbox.messages[0]["result"]["padding"] = json!("x".repeat(20_000));
+    });
+    let few = DoctorOptions { message_limit: 10_000, ..options(&[DoctorRevision::Y2024M11]) };
+    let report = examine_sse(large, &few).await;
+    assert!(ids(&report).contains("message-size"), "{:#?}", report.findings);
+}
+
+#[tokio::test]
+async fn a_stream_that_falls_silent_is_given_up() {
     let silent = Fault::on("resources/list", |_, outbox| outbox.messages.clear());
     let few = DoctorOptions {
         timeout: std::time::Duration::from_millis(200),
