@@ -19,7 +19,7 @@ STOP_TIMEOUT = 10.0
 
 
 class ServerProcess:
-    """An HTTP server process that prints its URL."""
+    """An HTTP server process that prints its URL, or the port that it was given."""
 
     # How many lines of its output are kept.
     KEPT_LINES = 40
@@ -73,7 +73,7 @@ class ServerProcess:
             self.last_output.append(line)
             if found := re.search(r"http://127\.0\.0\.1:\d+/mcp", line):
                 self._urls.put(found.group())
-            elif self._port and re.search(rf"listening on port {self._port}\b", line):
+            elif self._port and re.search(rf"(on port |127\.0\.0\.1:){self._port}\b", line):
                 self._urls.put(f"http://127.0.0.1:{self._port}/mcp")
         # The process has closed its output.
         self._urls.put(None)

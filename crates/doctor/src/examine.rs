@@ -29,7 +29,7 @@ pub async fn examine(
         log.enter(revision);
         // A server that breaks off during one handshake does so in all of them.
         if let Some(why) = failed.clone().filter(|_| revision.has_handshake()) {
-            log.add_revision(ExaminedRevision { revision, is_reached: false, why_not: Some(why) });
+            log.add_revision(unexamined(revision, why));
             continue;
         }
         progress(DoctorProgress::Trying(revision));
@@ -37,8 +37,7 @@ pub async fn examine(
             Ok(wire) => wire,
             Err(why) => {
                 log.found("connect", why.clone());
-                let why_not = Some(why);
-                log.add_revision(ExaminedRevision { revision, is_reached: false, why_not });
+                log.add_revision(unexamined(revision, why));
                 break;
             }
         };
@@ -51,8 +50,8 @@ pub async fn examine(
         if outcome.is_broken {
             failed.clone_from(&outcome.why_not);
         }
-        let OpenedRevision { is_reached, why_not, .. } = outcome;
-        log.add_revision(ExaminedRevision { revision, is_reached, why_not });
+        let OpenedRevision { is_reached, why_not, is_http_sse, .. } = outcome;
+        log.add_revision(ExaminedRevision { revision, is_reached, why_not, is_http_sse });
     }
     let mut report = log.finish(target.label());
     if !report.is_reached() && report.findings.is_empty() {
@@ -61,12 +60,17 @@ pub async fn examine(
     report
 }
 
+fn unexamined(revision: DoctorRevision, why: String) -> ExaminedRevision {
+    ExaminedRevision { revision, is_reached: false, why_not: Some(why), is_http_sse: false }
+}
+
 /// What became of one revision.
 struct OpenedRevision {
     is_reached: bool,
     why_not: Option<String>,
     /// Whether the handshake broke off without an answer.
     is_broken: bool,
+    is_http_sse: bool,
 }
 
 async fn examine_revision(
@@ -80,11 +84,13 @@ async fn examine_revision(
         Ok(capabilities) => capabilities,
         Err(why) => {
             let is_broken = revision.has_handshake() && talk.is_unanswered();
+            let is_http_sse = talk.is_http_sse();
             if revision.has_handshake() {
                 checks::record_faults(&mut talk, log, false);
             }
             talk.close().await;
-            return OpenedRevision { is_reached: false, why_not: Some(why), is_broken };
+            let why_not = Some(why);
+            return OpenedRevision { is_reached: false, why_not, is_broken, is_http_sse };
         }
     };
     let mut visit = Visit::new(&mut talk, log, options, capabilities);
@@ -92,10 +98,11 @@ async fn examine_revision(
     checks::record_faults(&mut talk, log, true);
     let why_not = talk.why_dead().map(|why| format!("not examined to the end: {why}"));
     let is_dead = why_not.is_some();
+    let is_http_sse = talk.is_http_sse();
     if let Some(has_ended) = talk.close().await.filter(|_| !is_dead) {
         log.judge("exit-with-input", has_ended, || "it runs on after three seconds".to_owned());
     }
-    OpenedRevision { is_reached: true, why_not, is_broken: false }
+    OpenedRevision { is_reached: true, why_not, is_broken: false, is_http_sse }
 }
 
 /// The report of a server that spoke no revision and broke no rule on the way.

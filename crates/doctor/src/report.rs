@@ -27,6 +27,8 @@ pub struct ExaminedRevision {
     pub why_not: Option<String>,
     /// Whether the server speaks it.
     pub is_reached: bool,
+    /// Whether it was examined over HTTP+SSE, since the URL offers nothing newer.
+    pub is_http_sse: bool,
 }
 
 /// A rule, and what came of it over all revisions.

@@ -87,6 +87,8 @@ pub struct DoctorOptions {
     pub revision_timeout: Duration,
     /// How many listed resources are read, in each revision.
     pub read_limit: usize,
+    /// A tool that changes a resource or a list, to call without arguments.
+    pub change_tool: Option<String>,
     /// How many pages of a list are read.
     pub page_limit: usize,
     /// The largest message, in bytes.
@@ -100,6 +102,7 @@ impl Default for DoctorOptions {
             timeout: Duration::from_secs(10),
             revision_timeout: Duration::from_secs(120),
             read_limit: 20,
+            change_tool: None,
             page_limit: 500,
             message_limit: 16 << 20,
         }

@@ -31,6 +31,9 @@ pub(crate) struct DoctorArgs {
     /// How many listed resources are read in each revision
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     pub(crate) reads: usize,
+    /// Call this tool, without arguments, and check that the change it makes is announced
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) change: Option<String>,
     /// HTTP header, as `Name: value`; repeatable
     #[arg(long, value_name = "HEADER")]
     pub(crate) header: Vec<String>,

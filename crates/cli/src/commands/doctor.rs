@@ -115,7 +115,8 @@ fn options(args: &DoctorArgs) -> anyhow::Result<DoctorOptions> {
     };
     let revisions = args.revision.iter().map(revision).collect::<anyhow::Result<_>>()?;
     let (timeout, read_limit) = (args.timeout, args.reads);
-    Ok(DoctorOptions { revisions, timeout, read_limit, ..DoctorOptions::default() })
+    let change_tool = args.change.clone();
+    Ok(DoctorOptions { revisions, timeout, read_limit, change_tool, ..DoctorOptions::default() })
 }
 
 fn target(args: &DoctorArgs) -> anyhow::Result<DoctorTarget> {
@@ -188,7 +189,12 @@ mod tests {
         DoctorReport {
             target: "test".to_owned(),
             server: None,
-            revisions: vec![ExaminedRevision { revision, why_not: None, is_reached }],
+            revisions: vec![ExaminedRevision {
+                revision,
+                why_not: None,
+                is_reached,
+                is_http_sse: false,
+            }],
             checks: vec![DoctorCheck { rule, outcome: DoctorOutcome::Broken }],
             findings: Vec::new(),
         }

@@ -95,7 +95,7 @@ impl Visit<'_> {
     }
 
     /// Whether the server answers a request that every server must answer.
-    async fn ask_anything(&mut self) -> bool {
+    pub(super) async fn ask_anything(&mut self) -> bool {
         let method = if self.revision.has_handshake() { "ping" } else { "server/discover" };
         let probe = Probe::new(method, json!({})).quiet(self.options.timeout);
         !self.talk.send(&probe).await.is_nothing()

@@ -10,8 +10,8 @@ use crate::transport::{HttpAsk, HttpFacts, Probe};
 /// A session id in the form that most servers use, which no server has made.
 const UNKNOWN_SESSION: &str = "00000000-0000-4000-8000-000000000000";
 /// An address that no server allows.
-const FOREIGN_ORIGIN: &str = "http://refdesk-doctor.example";
-const FOREIGN_HOST: &str = "refdesk-doctor.example";
+pub(super) const FOREIGN_ORIGIN: &str = "http://refdesk-doctor.example";
+pub(super) const FOREIGN_HOST: &str = "refdesk-doctor.example";
 
 impl Visit<'_> {
     pub(super) async fn check_http(&mut self) {
@@ -83,7 +83,12 @@ impl Visit<'_> {
         if !self.revision.has_get_stream() {
             return;
         }
-        if let Some(http) = self.look_bare(Method::GET).await {
+        // A session may have one stream only, and the one of the subscription may still be closing.
+        let seen = match self.get_facts.take() {
+            Some(seen) => Some(seen),
+            None => self.look_bare(Method::GET).await,
+        };
+        if let Some(http) = seen {
             let is_stream = http.is_success() && http.has_type("text/event-stream");
             self.log.judge("http-get", is_stream || http.status == 405, || {
                 format!("GET got HTTP status {} with \"{}\"", http.status, http.content_type)

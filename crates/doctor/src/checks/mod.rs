@@ -5,9 +5,11 @@ mod completion;
 mod entries;
 mod errors;
 mod http;
+mod http_sse;
 mod http_stateless;
 mod lists;
 mod opening;
+mod paths;
 mod reads;
 mod safety;
 mod schema;
@@ -24,7 +26,7 @@ use crate::plain_text::plain_json;
 use crate::recorder::Recorder;
 use crate::revision::DoctorRevision;
 use crate::target::DoctorOptions;
-use crate::transport::Conversation;
+use crate::transport::{Conversation, HttpFacts};
 
 /// A URI that no server has.
 pub(crate) const MISSING_URI: &str = "refdesk-doctor://nowhere/no-such-resource";
@@ -44,6 +46,8 @@ pub(crate) struct Visit<'a> {
     templates: Vec<Value>,
     tools: Vec<Value>,
     prompts: Vec<Value>,
+    /// What GET got, if a stream was asked for.
+    get_facts: Option<HttpFacts>,
 }
 
 impl<'a> Visit<'a> {
@@ -67,6 +71,7 @@ impl<'a> Visit<'a> {
             templates,
             tools,
             prompts,
+            get_facts: None,
         }
     }
 
@@ -74,28 +79,35 @@ impl<'a> Visit<'a> {
     pub(crate) async fn run(&mut self, step: &mut (dyn FnMut(&'static str) + Send)) {
         step("general");
         self.check_capabilities();
+        self.set_declared_lists();
         self.check_errors().await;
         step("lists");
         self.check_lists().await;
         self.check_safety();
+        self.start_watching().await;
         step("reads");
         self.check_reads().await;
         self.check_missing().await;
-        self.check_subscriptions().await;
+        self.check_paths().await;
         self.check_completion().await;
         step("collections");
         self.check_collections().await;
         step("tools");
         self.check_tools().await;
+        self.end_watching().await;
         if !self.revision.has_handshake() {
             step("stateless");
             self.check_stateless().await;
         }
         self.check_batches().await;
         self.check_broken_line().await;
+        self.talk.close_side_stream().await;
         if self.talk.is_http() {
             step("HTTP");
             self.check_http().await;
+        } else if self.talk.http_sse().is_some() {
+            step("HTTP+SSE");
+            self.check_http_sse().await;
         }
     }
 
@@ -143,6 +155,15 @@ const MESSAGE_RULES: [&str; 11] = [
     "progress-unasked",
 ];
 
+/// Rules that every message over HTTP+SSE may break.
+const HTTP_SSE_RULES: [&str; 5] = [
+    "sse-endpoint-first",
+    "sse-endpoint-origin",
+    "sse-message-event",
+    "sse-answer-stream",
+    "sse-post-accepted",
+];
+
 /// Moves what the messages of a conversation broke into the log.
 pub(crate) fn record_faults(talk: &mut Conversation, log: &mut Recorder, is_reached: bool) {
     for id in std::mem::take(&mut talk.strays) {
@@ -161,10 +182,19 @@ pub(crate) fn record_faults(talk: &mut Conversation, log: &mut Recorder, is_reac
                 "server-info-meta",
             ],
         };
-        let http: &[&str] =
-            if talk.is_http() { &["http-answer", "http-content-type"] } else { &[] };
-        for id in MESSAGE_RULES.iter().chain(era).chain(http) {
-            if faults.iter().all(|(broken, _)| broken != id) {
+        let http: &[&str] = match (talk.is_http(), talk.is_http_sse()) {
+            (true, _) => &["http-answer", "http-content-type"],
+            (false, true) => &HTTP_SSE_RULES,
+            (false, false) => &[],
+        };
+        let is_kept = |id: &str| faults.iter().all(|(broken, _)| *broken != id);
+        for id in MESSAGE_RULES.iter().chain(era).chain(http).filter(|id| is_kept(id)) {
+            log.passed(id);
+        }
+        for (id, has_come) in talk.watch.tried(talk.revision.has_handshake()) {
+            if !has_come {
+                log.skipped(id, "no such notification came during the check");
+            } else if is_kept(id) {
                 log.passed(id);
             }
         }

@@ -110,13 +110,19 @@ async fn open_handshake(
     Ok(OpenedServer { capabilities, versions: Vec::new() })
 }
 
+/// Sends `initialize`; where POST is refused, over HTTP+SSE, as the specification says.
 async fn initialize(talk: &mut Conversation, version: &str) -> ProbeReply {
     let params = json!({
         "protocolVersion": version,
         "capabilities": {},
         "clientInfo": client_info(),
     });
-    talk.request("initialize", params).await
+    let reply = talk.request("initialize", params.clone()).await;
+    let is_refused = reply.result().is_none() && matches!(reply.status(), Some(400 | 404 | 405));
+    match is_refused && talk.fall_back().await {
+        true => talk.request("initialize", params).await,
+        false => reply,
+    }
 }
 
 /// Judges the HTTP answer to a notification.

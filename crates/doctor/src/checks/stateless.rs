@@ -1,12 +1,10 @@
-//! The revision without a handshake: `_meta`, versions, removed methods, subscriptions.
+//! The revision without a handshake: `_meta`, versions, removed methods.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Visit;
 use crate::plain_text::plain_json;
-use crate::transport::{
-    CLIENT_CAPABILITIES, CLIENT_INFO, Probe, ProbeReply, REMOVED_METHODS, SUBSCRIPTION_ID,
-};
+use crate::transport::{CLIENT_CAPABILITIES, CLIENT_INFO, Probe, ProbeReply, REMOVED_METHODS};
 
 /// A version that does not exist yet.
 pub(super) const FUTURE_VERSION: &str = "2099-01-01";
@@ -33,7 +31,7 @@ impl Visit<'_> {
         let method = list.map_or("server/discover".to_owned(), |list| format!("{list}/list"));
         self.check_versions(&Probe::new(&method, json!({})).version(FUTURE_VERSION)).await;
         self.check_removed().await;
-        self.check_listen().await;
+        self.check_listen_filter().await;
     }
 
     async fn check_versions(&mut self, probe: &Probe) {
@@ -75,81 +73,4 @@ impl Visit<'_> {
             }
         }
     }
-
-    async fn check_listen(&mut self) {
-        let filter = self.listen_filter();
-        if filter.is_empty() || self.talk.is_unanswered() {
-            for id in ["listen-acknowledged", "listen-id", "listen-subset", "listen-filter"] {
-                self.log.skipped(id, "the server declares neither subscribe nor listChanged");
-            }
-            return;
-        }
-        let filter = Value::Object(filter);
-        let probe = Probe::new("subscriptions/listen", json!({ "notifications": filter }));
-        let (id, messages, _) = self.talk.open_stream(&probe).await;
-        let first = messages.last().cloned().unwrap_or_default();
-        let is_acknowledged = first["method"] == "notifications/subscriptions/acknowledged";
-        self.log.judge("listen-acknowledged", is_acknowledged, || match messages.is_empty() {
-            true => "no acknowledgement came".to_owned(),
-            false => format!("the first message is {}", plain_json(&first)),
-        });
-        if is_acknowledged {
-            let params = &first["params"];
-            let came = &params["_meta"][SUBSCRIPTION_ID];
-            self.log.judge("listen-id", *came == id, || {
-                format!("the request has the id {id}, the acknowledgement {}", plain_json(came))
-            });
-            let accepted = &params["notifications"];
-            self.log.judge("listen-subset", is_subset(accepted, &filter), || {
-                format!("{} of {}", plain_json(accepted), plain_json(&filter))
-            });
-        }
-        self.end_stream(&id).await;
-        self.check_listen_filter().await;
-    }
-
-    /// What the server says that it can send.
-    fn listen_filter(&self) -> Map<String, Value> {
-        let mut filter = Map::new();
-        for list in ["resources", "tools", "prompts"] {
-            if self.has_flag(list, "listChanged") {
-                filter.insert(format!("{list}ListChanged"), json!(true));
-            }
-        }
-        let uri = self.resources.iter().find_map(|entry| entry["uri"].as_str());
-        if let Some(uri) = uri.filter(|_| self.has_flag("resources", "subscribe")) {
-            filter.insert("resourceSubscriptions".to_owned(), json!([uri]));
-        }
-        filter
-    }
-
-    async fn check_listen_filter(&mut self) {
-        let probe = Probe::new("subscriptions/listen", json!({}));
-        let (id, messages, _) = self.talk.open_stream(&probe).await;
-        let Some(first) = messages.last() else { return };
-        self.log.judge("listen-filter", first["error"]["code"] == json!(-32602), || {
-            format!("it got {}", plain_json(first))
-        });
-        if first.get("method").is_some() {
-            self.end_stream(&id).await;
-        }
-    }
-
-    /// Over HTTP a stream ends with its connection.
-    async fn end_stream(&mut self, id: &Value) {
-        if !self.talk.is_http() {
-            let params = json!({ "requestId": id, "reason": "checked" });
-            self.talk.notify("notifications/cancelled", params).await;
-        }
-    }
-}
-
-fn is_subset(accepted: &Value, asked: &Value) -> bool {
-    let Some(accepted) = accepted.as_object() else { return false };
-    accepted.iter().all(|(kind, value)| match value.as_array() {
-        Some(uris) => {
-            uris.iter().all(|uri| asked[kind].as_array().is_some_and(|asked| asked.contains(uri)))
-        }
-        None => *value == json!(false) || asked[kind] == *value,
-    })
 }

@@ -12,6 +12,7 @@ pub fn to_json(report: &DoctorReport) -> Value {
         json!({
             "revision": examined.revision.name(),
             "reached": examined.is_reached,
+            "httpSse": examined.is_http_sse,
             "why": examined.why_not,
         })
     });

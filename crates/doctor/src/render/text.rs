@@ -17,7 +17,11 @@ pub fn render_text(report: &DoctorReport, has_colours: bool, width: usize) -> St
     let server = report.server.as_deref().unwrap_or("a server without a name");
     let _ = writeln!(text, "{server}, {}", report.target);
     for examined in &report.revisions {
-        let mark = if examined.is_reached { "yes" } else { "no" };
+        let mark = match (examined.is_reached, examined.is_http_sse) {
+            (true, true) => "yes, over HTTP+SSE",
+            (true, false) => "yes",
+            (false, _) => "no",
+        };
         let why = examined.why_not.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         push_wrapped(&mut text, &format!("{}  {mark}{why}", examined.revision), "  ", width);
     }

@@ -1,10 +1,13 @@
 //! The rules: what is checked, how bad a break is, where the specification says so, what to do.
 
+mod changes;
 mod http;
+mod http_sse;
 mod lifecycle;
 mod lists;
 mod messages;
 mod metadata;
+mod paths;
 mod reads;
 mod stateless;
 mod tools;
@@ -67,15 +70,18 @@ impl RuleClause {
     }
 }
 
-const TABLES: [&[DoctorRule]; 8] = [
+const TABLES: [&[DoctorRule]; 11] = [
     messages::RULES,
     lifecycle::RULES,
     lists::RULES,
     reads::RULES,
+    paths::RULES,
+    changes::RULES,
     metadata::RULES,
     tools::RULES,
     stateless::RULES,
     http::RULES,
+    http_sse::RULES,
 ];
 
 /// All rules, in the order in which they are shown.

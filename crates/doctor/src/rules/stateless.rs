@@ -167,4 +167,28 @@ pub(super) const RULES: &[DoctorRule] = &[
         explanation: "params.notifications is required by the schema.",
         next_step: "Check the parameters, and answer -32602.",
     },
+    DoctorRule {
+        id: "listen-honoured",
+        title: "Only what was acknowledged is sent",
+        severity: DoctorSeverity::Error,
+        clause: spec(
+            "2026-07-28",
+            "Subscriptions: Opening a stream",
+            "basic/patterns/subscriptions#opening-a-stream",
+        ),
+        explanation: "The server must not send types of notifications that the client has not asked for. The doctor has one subscription, to what the server declares, and to one resource.",
+        next_step: "Compare each notification with the filter of the subscription.",
+    },
+    DoctorRule {
+        id: "listen-ended",
+        title: "Nothing comes for a subscription that was cancelled",
+        severity: DoctorSeverity::Error,
+        clause: spec(
+            "2026-07-28",
+            "Subscriptions: Cancellation",
+            "basic/patterns/subscriptions#cancellation",
+        ),
+        explanation: "Over stdio, notifications/cancelled with the id of the subscription ends it. A further request was answered before this message came.",
+        next_step: "Forget the subscription when notifications/cancelled names it.",
+    },
 ];

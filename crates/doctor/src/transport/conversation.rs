@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::changes::ChangeWatch;
+use super::event_stream::DoctorEventStream;
 use super::http::{HttpAsk, HttpFacts, HttpWire, TIMED_OUT};
 use super::message::ShapeFault;
 use super::pipe::PipeLine;
@@ -30,9 +32,13 @@ pub(crate) struct Conversation {
     pub(crate) strays: Vec<Value>,
     /// Whether an error without an id is kept as a stray, and answers no request.
     pub(crate) keeps_null_ids: bool,
+    /// What change notifications may come.
+    pub(crate) watch: ChangeWatch,
+    /// A stream of events beside the requests, over HTTP.
+    pub(super) side_stream: Option<DoctorEventStream>,
     /// Whether the answer that is sorted now came with an HTTP status of failure.
     pub(super) is_refused: bool,
-    faults: Vec<ShapeFault>,
+    pub(super) faults: Vec<ShapeFault>,
     /// Answers to requests of the server, still to be sent.
     pub(super) owed: Vec<Value>,
     next_id: i64,
@@ -101,6 +107,8 @@ impl Conversation {
             is_open: false,
             strays: Vec::new(),
             keeps_null_ids: false,
+            watch: ChangeWatch::default(),
+            side_stream: None,
             is_refused: false,
             faults: Vec::new(),
             owed: Vec::new(),
@@ -126,6 +134,9 @@ impl Conversation {
         let reply = self.exchange(&message, headers, &id, wait).await;
         let reply = match reply {
             Ok(reply) => reply,
+            Err(WireBreak::Refused(facts)) => {
+                ProbeReply { outcome: ReplyOutcome::Status, http: Some(facts) }
+            }
             Err(broken) => {
                 self.note_break(probe, &broken);
                 ProbeReply { outcome: ReplyOutcome::Nothing, http: None }
@@ -190,22 +201,40 @@ impl Conversation {
     ) -> Result<(), WireBreak> {
         match &mut self.wire {
             Wire::Pipe(pipe) => pipe.send(line, deadline).await.map_err(WireBreak::Closed),
+            Wire::HttpSse(events) => {
+                let sent = events.post(line, deadline).await;
+                self.note_wire_faults();
+                let facts = sent.map_err(http_break)?;
+                if facts.is_success() { Ok(()) } else { Err(WireBreak::Refused(facts)) }
+            }
             Wire::Http(_) => Ok(()),
         }
     }
 
-    /// The next message on the pipe; `None` for a line that is no JSON.
+    fn note_wire_faults(&mut self) {
+        let Wire::HttpSse(events) = &mut self.wire else { return };
+        for (id, evidence) in events.take_faults() {
+            self.note(id, evidence);
+        }
+    }
+
+    /// The next message on the pipe or stream; `None` for one that is no JSON.
     pub(super) async fn next_value(
         &mut self,
         deadline: Deadline,
         count: &mut usize,
     ) -> Result<Option<Value>, WireBreak> {
-        let Wire::Pipe(pipe) = &mut self.wire else { return Err(WireBreak::Dead) };
         *count += 1;
         if *count > MAX_MESSAGES {
             return Err(WireBreak::TooMany);
         }
-        match pipe.next_line(deadline).await {
+        let line = match &mut self.wire {
+            Wire::Pipe(pipe) => pipe.next_line(deadline).await,
+            Wire::HttpSse(events) => events.next_message(deadline).await,
+            Wire::Http(_) => return Err(WireBreak::Dead),
+        };
+        self.note_wire_faults();
+        match line {
             PipeLine::Silence => Err(WireBreak::Silence),
             PipeLine::End(why) => Err(WireBreak::Closed(why)),
             PipeLine::TooLong => Err(WireBreak::TooLarge),
@@ -221,12 +250,15 @@ impl Conversation {
     }
 
     /// Sends what the server waits for.
-    async fn settle(&mut self) {
+    pub(super) async fn settle(&mut self) {
         for answer in std::mem::take(&mut self.owed) {
             let Ok(deadline) = self.deadline(self.timeout) else { return };
             match &mut self.wire {
                 Wire::Pipe(pipe) => {
                     let _ = pipe.send(&answer.to_string(), deadline).await;
+                }
+                Wire::HttpSse(events) => {
+                    let _ = events.post(&answer.to_string(), deadline).await;
                 }
                 Wire::Http(http) if self.revision.has_handshake() => {
                     let heading = Probe::new("", json!({}));
@@ -242,7 +274,7 @@ impl Conversation {
     pub(crate) fn http(&self) -> Option<(&HttpWire, Deadline)> {
         match &self.wire {
             Wire::Http(http) => Some((http, self.deadline(self.timeout).ok()?)),
-            Wire::Pipe(_) => None,
+            Wire::Pipe(_) | Wire::HttpSse(_) => None,
         }
     }
 
@@ -274,7 +306,7 @@ impl Conversation {
     fn note_break(&mut self, probe: &Probe, broken: &WireBreak) {
         let method = plain(&probe.method);
         let why = match broken {
-            WireBreak::Dead => return,
+            WireBreak::Dead | WireBreak::Refused(_) => return,
             WireBreak::Silence if probe.may_be_silent => return,
             WireBreak::Closed(why) if probe.may_be_silent => why.clone(),
             WireBreak::Silence => {
@@ -310,7 +342,7 @@ impl Conversation {
             // One that was given up may flood, or never read its input.
             Wire::Pipe(pipe) if self.dead.is_some() => Some(pipe.close(Duration::ZERO).await),
             Wire::Pipe(pipe) => Some(pipe.close(EXIT_WAIT).await),
-            Wire::Http(_) => None,
+            Wire::Http(_) | Wire::HttpSse(_) => None,
         }
     }
 }
@@ -321,12 +353,14 @@ pub(super) enum WireBreak {
     Closed(String),
     TooLarge,
     TooMany,
+    /// An HTTP status of failure came for the message.
+    Refused(HttpFacts),
     /// The revision's time is over.
     OutOfTime,
     /// An earlier request broke the connection.
     Dead,
 }
 
-fn http_break(why: String) -> WireBreak {
+pub(super) fn http_break(why: String) -> WireBreak {
     if why == TIMED_OUT { WireBreak::Silence } else { WireBreak::Closed(why) }
 }

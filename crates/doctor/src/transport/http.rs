@@ -15,6 +15,7 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 use tokio::time;
 
+use super::event_stream::DoctorEventStream;
 use super::sse::EventReader;
 use super::{Deadline, MAX_MESSAGES};
 use crate::plain_text::plain;
@@ -22,6 +23,7 @@ use crate::plain_text::plain;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Requests to one URL, each on a connection of its own.
+#[derive(Clone)]
 pub(crate) struct HttpWire {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     url: Uri,
@@ -80,6 +82,12 @@ pub(crate) struct HttpExchange {
     pub(crate) end: HttpEnd,
 }
 
+impl HttpExchange {
+    fn new(facts: HttpFacts) -> Self {
+        Self { facts, messages: Vec::new(), unreadable: Vec::new(), end: HttpEnd::Complete }
+    }
+}
+
 /// Why no more of a response was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HttpEnd {
@@ -129,6 +137,35 @@ impl HttpWire {
         Ok(Self { client, url, headers: map, limit })
     }
 
+    /// The URL that requests go to.
+    pub(super) fn url(&self) -> &Uri {
+        &self.url
+    }
+
+    /// The same requests to another URL.
+    pub(super) fn at(&self, url: Uri) -> Self {
+        Self { url, ..self.clone() }
+    }
+
+    /// Sends a request whose answer may be a stream of events; any other answer is read whole.
+    pub(crate) async fn open_events(
+        &self,
+        ask: &HttpAsk,
+        deadline: Deadline,
+    ) -> Result<(HttpExchange, Option<DoctorEventStream>), String> {
+        let response = self.head(ask, deadline).await?;
+        let mut reply = HttpExchange::new(facts(&response));
+        if reply.facts.is_success() && reply.facts.has_type("text/event-stream") {
+            let stream = DoctorEventStream::read(response.into_body(), self.limit);
+            return Ok((reply, Some(stream)));
+        }
+        let mut is_last = |_: &Value| true;
+        let reading = self.read_body(response, &mut reply, &mut is_last);
+        let end = time::timeout_at(deadline.0, reading).await;
+        reply.end = end.unwrap_or(HttpEnd::Silence);
+        Ok((reply, None))
+    }
+
     /// Whether the server listens on this machine only.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.url.host().unwrap_or_default().trim_matches(['[', ']']);
@@ -144,12 +181,7 @@ impl HttpWire {
         mut is_last: impl FnMut(&Value) -> bool,
     ) -> Result<HttpExchange, String> {
         let response = self.head(ask, deadline).await?;
-        let mut reply = HttpExchange {
-            facts: facts(&response),
-            messages: Vec::new(),
-            unreadable: Vec::new(),
-            end: HttpEnd::Complete,
-        };
+        let mut reply = HttpExchange::new(facts(&response));
         let reading = self.read_body(response, &mut reply, &mut is_last);
         let end = time::timeout_at(deadline.0, reading).await;
         reply.end = end.unwrap_or(HttpEnd::Silence);
@@ -225,8 +257,8 @@ impl HttpWire {
                 continue;
             }
             let Ok(found) = events.read(&chunk, self.limit) else { return HttpEnd::TooLarge };
-            for data in found {
-                if keep(&data, reply).is_some_and(&mut *is_last) {
+            for event in found {
+                if keep(&event.data, reply).is_some_and(&mut *is_last) {
                     return HttpEnd::Complete;
                 }
                 if reply.messages.len() + reply.unreadable.len() > MAX_MESSAGES {

@@ -1,8 +1,12 @@
 //! Wire layer of the doctor: pipes, child processes and HTTP, without any healing of faults.
 
+mod changes;
 mod child;
 mod conversation;
+mod event_stream;
 mod http;
+mod http_sse;
+mod http_streams;
 mod message;
 mod pipe;
 mod probe;
@@ -14,6 +18,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+pub(crate) use changes::CHANGING_LISTS;
 pub(crate) use conversation::{Conversation, ProbeReply};
 pub(crate) use http::{HttpAsk, HttpFacts, HttpWire};
 pub(crate) use message::{PeerMessage, ReplyOutcome, RpcFault};
@@ -48,6 +53,7 @@ impl Deadline {
 pub(crate) enum Wire {
     Pipe(pipe::PipeWire),
     Http(HttpWire),
+    HttpSse(Box<http_sse::HttpSseWire>),
 }
 
 impl Wire {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::http::{HttpAsk, HttpFacts};
-use super::{Probe, SUBSCRIPTION_ID, Wire};
+use super::http_streams::is_of_stream;
+use super::{Probe, Wire};
 
 impl Conversation {
     /// Sends a notification. Over HTTP, returns the head of the response.
@@ -19,6 +20,10 @@ impl Conversation {
         match &mut self.wire {
             Wire::Pipe(pipe) => {
                 let _ = pipe.send(&message.to_string(), deadline).await;
+                None
+            }
+            Wire::HttpSse(_) => {
+                let _ = self.send_line(&message.to_string(), deadline).await;
                 None
             }
             Wire::Http(http) => {
@@ -82,14 +87,7 @@ impl Conversation {
         let id = self.new_id();
         let Ok(deadline) = self.deadline(self.timeout) else { return (id, Vec::new(), None) };
         let message = probe.message(&id, self.revision).to_string();
-        let is_first = |value: &Value| {
-            let has_method = value.get("method").is_some();
-            let is_answer = !has_method && value.get("id").is_some_and(|came| *came == id);
-            let text = value["method"].as_str().unwrap_or_default();
-            is_answer
-                || text.starts_with("notifications/subscriptions/")
-                || value["params"]["_meta"].get(SUBSCRIPTION_ID).is_some()
-        };
+        let is_first = |value: &Value| is_of_stream(value, &id);
         if let Wire::Http(http) = &self.wire {
             let headers = probe.heading(self.revision, self.session.as_deref());
             let ask = HttpAsk::post(message, headers);

@@ -69,6 +69,12 @@ impl Conversation {
                 }
                 Some(outcome)
             }
+            PeerMessage::Request { id, method } if method.starts_with("notifications/") => {
+                let evidence = format!("{} has the id {}", plain(&method), plain_json(&id));
+                self.note("notification-id", evidence);
+                self.judge_notification(&method, &value["params"]);
+                None
+            }
             PeerMessage::Request { id, method } => {
                 self.judge_request(&method);
                 let error =
@@ -96,7 +102,8 @@ impl Conversation {
         let is_nameless = id.is_null() && is_error && !self.keeps_null_ids;
         let is_answer =
             id == expected || is_nameless || (!id.is_null() && text(id) == text(expected));
-        if !is_answer && self.strays.len() < MAX_KEPT {
+        let is_end = !is_answer && self.watch.is_end(id);
+        if !is_answer && !is_end && self.strays.len() < MAX_KEPT {
             self.strays.push(id.clone());
         }
         is_answer
@@ -116,6 +123,11 @@ impl Conversation {
     }
 
     fn judge_notification(&mut self, method: &str, params: &Value) {
+        if let Some((id, evidence)) =
+            self.watch.judge(self.revision.has_handshake(), method, params)
+        {
+            self.note(id, evidence);
+        }
         // No probe asks for progress.
         if method == "notifications/progress" {
             let token = plain_json(&params["progressToken"]);

@@ -192,6 +192,12 @@ pub(crate) fn listed() -> Vec<Value> {
             "isCollection": false,
             "capabilities": plain,
         }),
+        json!({
+            "uri": "file:///files/c.txt",
+            "name": "c.txt",
+            "isCollection": false,
+            "capabilities": plain,
+        }),
     ]
 }
 

@@ -14,6 +14,8 @@ const MISSING: &str = "refdesk-doctor://nowhere/no-such-resource";
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = reads();
     cases.extend(missing());
+    cases.extend(paths());
+    cases.extend(changes());
     cases.extend(subscriptions_and_completion());
     cases.extend(collections());
     cases
@@ -82,6 +84,56 @@ fn missing() -> Vec<Case> {
     ]
 }
 
+/// A server that gives a file outside for some URIs.
+fn escape(is_meant: fn(&str) -> bool) -> Fault {
+    Fault::on("resources/read", move |request, outbox| {
+        let uri = request["params"]["uri"].as_str().unwrap_or_default();
+        if uri.contains("hostname") && is_meant(uri) {
+            let contents = json!([{ "uri": uri, "name": "x", "text": "desk-1\n" }]);
+            set_reply(&mut outbox.messages[0], "result", &json!({ "contents": contents }));
+        }
+    })
+}
+
+fn paths() -> Vec<Case> {
+    let is_nul = |uri: &str| uri.contains("%00");
+    vec![
+        case("path-traversal", escape(|uri| uri.contains("/../") && !uri.contains("%00"))),
+        case("path-traversal", escape(|uri| uri.contains("%2e%2e/"))),
+        case("path-traversal", escape(|uri| uri.contains("..%2f"))),
+        case("path-traversal", escape(|uri| uri.contains("%252e%252e%252f"))),
+        case("path-traversal", escape(|uri| uri.ends_with("/files//etc/hostname"))),
+        case("path-absolute", escape(|uri| uri == "file:///etc/hostname")),
+        case("path-nul", escape(is_nul)),
+    ]
+}
+
+fn changes() -> Vec<Case> {
+    let notice = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": params });
+    // With the answer to the subscription, or to a later request.
+    let with = |method: &'static str, uri: &'static str, message: Value| {
+        Fault::on(method, move |request, outbox| {
+            if request["params"]["uri"] == uri {
+                outbox.messages.push(message.clone());
+            }
+        })
+    };
+    let subscribe = "resources/subscribe";
+    let updated = |uri: &str| notice("resources/updated", json!({ "uri": uri }));
+    let mut numbered = updated(GUIDE);
+    numbered["id"] = json!(77);
+    vec![
+        case("notification-id", with(subscribe, GUIDE, numbered)),
+        case("update-shape", with(subscribe, GUIDE, notice("resources/updated", json!({})))),
+        case("update-subscribed", with(subscribe, GUIDE, updated(B))),
+        case("update-ended", with(subscribe, MISSING, updated(GUIDE))),
+        case(
+            "list-changed-undeclared",
+            with("resources/read", B, notice("prompts/list_changed", json!({}))),
+        ),
+    ]
+}
+
 fn subscriptions_and_completion() -> Vec<Case> {
     let broken = error(-32603, "broken");
     let completion = |change: fn(&mut Value)| {
@@ -93,7 +145,7 @@ fn subscriptions_and_completion() -> Vec<Case> {
         case(
             "subscribe-undeclared",
             Fault::result("initialize", |result| {
-                result["capabilities"]["resources"] = json!({});
+                result["capabilities"]["resources"] = json!({ "listChanged": true });
             }),
         ),
         case("subscribe-unknown", reply_uri("resources/subscribe", MISSING, "result", json!({}))),

@@ -1,5 +1,7 @@
 //! Servers that break rules of 2026-07-28.
 
+use std::sync::Mutex;
+
 use serde_json::{Value, json};
 
 use crate::base_server::{answer, error};
@@ -99,6 +101,27 @@ fn requests() -> Vec<Case> {
     ]
 }
 
+fn updated(id: &Value, uri: &str) -> Value {
+    let meta = json!({ (format!("{META}subscriptionId")): id });
+    let params = json!({ "uri": uri, "_meta": meta });
+    json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params })
+}
+
+/// A server that goes on after the subscription was cancelled.
+fn late_update() -> Fault {
+    let open = Mutex::new(Value::Null);
+    Fault::messages(move |request, outbox| {
+        let has_filter = request["params"]["notifications"].is_object();
+        if request["method"] == "subscriptions/listen" && has_filter {
+            *open.lock().unwrap() = request["id"].clone();
+        }
+        // In this revision, the doctor sends it after the end of its subscription.
+        if request["method"] == "ping" {
+            outbox.messages.push(updated(&open.lock().unwrap(), "doc:///guide"));
+        }
+    })
+}
+
 fn streams() -> Vec<Case> {
     // Only of listens with a filter.
     let listen = |change: fn(&Value, &mut Value)| {
@@ -128,6 +151,15 @@ fn streams() -> Vec<Case> {
                 message["params"]["notifications"]["promptsListChanged"] = json!(true);
             }),
         ),
+        modern(
+            "listen-honoured",
+            Fault::on("subscriptions/listen", |request, outbox| {
+                if request["params"]["notifications"].is_object() {
+                    outbox.messages.push(updated(&request["id"], "doc:///b.bin"));
+                }
+            }),
+        ),
+        modern("listen-ended", late_update()),
         modern(
             "listen-filter",
             Fault::on("subscriptions/listen", |request, outbox| {

@@ -1,17 +1,49 @@
 //! Servers that break rules about HTTP.
 
+use serde_json::{Value, json};
+
 use crate::cases::{Case, case, modern};
 use crate::faults::{Fault, HttpSeen};
 use crate::http_server::{answer_code, status};
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 const UNKNOWN_SESSION: &str = "00000000-0000-4000-8000-000000000000";
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = handshake();
     cases.extend(sessions());
     cases.extend(stateless());
+    cases.extend(streams());
     cases
+}
+
+/// Notifications on streams beside the requests.
+fn streams() -> Vec<Case> {
+    let updated = |id: &Value| {
+        let params = json!({ "uri": "doc:///b.bin", "_meta": { SUBSCRIPTION_ID: id } });
+        json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params })
+    };
+    vec![
+        case(
+            "update-subscribed",
+            Fault::http(move |seen, answer| {
+                if seen.method == "GET" {
+                    *answer = status(200);
+                    answer.headers.push(header("content-type", "text/event-stream"));
+                    answer.body = format!("data: {}\n\n", updated(&json!(1))).into_bytes();
+                }
+            }),
+        ),
+        modern(
+            "listen-honoured",
+            Fault::on("subscriptions/listen", move |request, outbox| {
+                if request["params"]["notifications"].is_object() {
+                    outbox.messages.push(updated(&request["id"]));
+                }
+            }),
+        ),
+    ]
 }
 
 /// A server that sends another status for some requests.

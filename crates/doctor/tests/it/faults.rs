@@ -50,6 +50,27 @@ pub(crate) struct Fault {
     pub(crate) http: Option<Arc<HttpFault>>,
     /// Whether the server stays after its input ended.
     pub(crate) lingers: bool,
+    /// What is wrong with HTTP+SSE.
+    pub(crate) sse: Option<SseFault>,
+}
+
+/// What a server does wrong over HTTP+SSE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SseFault {
+    /// A message comes before the endpoint.
+    LateEndpoint,
+    /// The endpoint is on another host.
+    ForeignEndpoint,
+    /// Messages have another name.
+    EventName,
+    /// Answers come in the response to POST.
+    AnswerInPost,
+    /// POST is 200.
+    Status,
+    /// A foreign origin may open the stream.
+    Origin,
+    /// A foreign host may open the stream.
+    Host,
 }
 
 impl Fault {

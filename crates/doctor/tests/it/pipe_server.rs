@@ -7,6 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use crate::base_server;
 use crate::faults::{Fault, Outbox};
 
+const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 /// How many bytes a pipe holds.
 const PIPE_BYTES: usize = 64 << 10;
 
@@ -34,6 +35,8 @@ async fn serve(input: DuplexStream, mut output: DuplexStream, fault: Fault) {
         if let Some(change) = &fault.message {
             change(&message, &mut outbox);
         }
+        let announced = announcements(&message, &outbox.messages);
+        outbox.messages.extend(announced);
         let mut bytes = std::mem::take(&mut outbox.raw);
         for message in &outbox.messages {
             bytes.extend_from_slice(format!("{message}\n").as_bytes());
@@ -45,6 +48,26 @@ async fn serve(input: DuplexStream, mut output: DuplexStream, fault: Fault) {
     if fault.lingers {
         std::future::pending::<()>().await;
     }
+}
+
+/// The changes that a correct server announces at once to a new subscription.
+fn announcements(request: &Value, sent: &[Value]) -> Vec<Value> {
+    let Some(answer) = sent.first() else { return Vec::new() };
+    let (params, meta) = (&request["params"], &answer["params"]["_meta"]);
+    let listed = &answer["params"]["notifications"];
+    let uri = match request["method"].as_str() {
+        Some("resources/subscribe") if answer.get("result").is_some() => &params["uri"],
+        Some("subscriptions/listen") if listed["resourceSubscriptions"].is_array() => {
+            &listed["resourceSubscriptions"][0]
+        }
+        _ => return Vec::new(),
+    };
+    let meta = if meta.is_null() { json!({}) } else { json!({ SUBSCRIPTION_ID: request["id"] }) };
+    let message = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": params });
+    vec![
+        message("resources/updated", json!({ "uri": uri, "_meta": meta })),
+        message("resources/list_changed", json!({ "_meta": meta })),
+    ]
 }
 
 /// What a correct server sends for a line: an error without an id for one that is no JSON.

@@ -39,7 +39,12 @@ fn handshake_servers() -> Vec<Case> {
             outbox.messages.clear();
         }
     });
+    let announces = Fault::on("ping", |_, outbox| {
+        let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+        outbox.messages.insert(0, changed);
+    });
     vec![
+        case("announces a change of a list with its first answer", announces),
         case("refuses an unknown version by an error", refuses),
         case("pings the client during a request", pings),
         case("logs during a request", logs),
@@ -62,7 +67,19 @@ fn stateless_servers() -> Vec<Case> {
             set_reply(&mut outbox.messages[0], "result", &result);
         }
     });
+    // The answer to a stream is its end, and a server may end it.
+    let ends = Fault::on("subscriptions/listen", |request, outbox| {
+        if request["params"]["notifications"].is_object() {
+            let params = &mut outbox.messages[0]["params"];
+            params["notifications"] = json!({ "resourcesListChanged": true });
+            let (id, meta) = (&request["id"], &params["_meta"]);
+            let result = json!({ "resultType": "complete", "_meta": meta });
+            let end = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            outbox.messages.push(end);
+        }
+    });
     vec![
+        modern("ends a subscription", ends),
         modern("acknowledges a part of a subscription", acknowledges),
         modern("asks for input where it may", asks),
     ]
