@@ -10,7 +10,7 @@ use crate::revision::DoctorRevision;
 use crate::target::{DoctorOptions, DoctorTarget};
 use crate::transport::{Conversation, HttpFacts, Probe, ProbeReply, Wire, client_info};
 
-/// How long an old server may be silent about a method that it does not know.
+/// How long an old server may be silent about a method that it does not know, at least.
 const DISCOVER_WAIT: Duration = Duration::from_secs(5);
 /// A version that no server supports.
 const ANCIENT_VERSION: &str = "1999-01-01";
@@ -40,7 +40,8 @@ async fn open_stateless(
 ) -> Result<OpenedServer, String> {
     let mut probe = Probe::new("server/discover", json!({}));
     if !talk.is_http() {
-        probe = probe.quiet(DISCOVER_WAIT);
+        // The program has just been started; a longer timeout is for those that start slowly.
+        probe = probe.quiet(DISCOVER_WAIT.max(talk.timeout / 2));
     }
     let reply = talk.send(&probe).await;
     let Some(result) = reply.result() else {

@@ -42,7 +42,7 @@ pub(crate) struct Conversation {
     /// Answers to requests of the server, still to be sent.
     pub(super) owed: Vec<Value>,
     next_id: i64,
-    pub(super) timeout: Duration,
+    pub(crate) timeout: Duration,
     end: Deadline,
     silences: usize,
     dead: Option<String>,

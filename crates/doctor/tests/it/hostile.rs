@@ -9,9 +9,11 @@ use doctor::{
 };
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
+use tokio::time::Instant;
 
 use crate::cases::{examine_pipes, ids, options};
 use crate::faults::Fault;
+use crate::pipe_server::PipeServer;
 
 /// Rules whose broken servers are here.
 pub(crate) const RULES: [&str; 6] = [
@@ -91,6 +93,32 @@ async fn a_server_that_dies_at_once_ends_with_a_finding() {
     let report = examine_pipes(dead, &DoctorOptions::default()).await;
     assert_only(&report, "connection-kept");
     assert!(!report.is_reached());
+}
+
+/// A correct server that starts slowly.
+struct SlowStart(Duration);
+
+impl DoctorPipeOpener for SlowStart {
+    fn open(&self) -> DoctorPipes {
+        let (mut ours, theirs) = tokio::io::duplex(64 << 10);
+        let DoctorPipes { reader, writer } = PipeServer(Fault::default()).open();
+        let start = Instant::now() + self.0;
+        tokio::spawn(async move {
+            tokio::time::sleep_until(start).await;
+            let mut server = tokio::io::join(reader, writer);
+            let _ = tokio::io::copy_bidirectional(&mut ours, &mut server).await;
+        });
+        let (reader, writer) = tokio::io::split(theirs);
+        DoctorPipes { reader: Box::new(reader), writer: Box::new(writer) }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_starts_slowly_is_reached_in_every_revision_with_a_longer_timeout() {
+    let target = DoctorTarget::Pipes(Arc::new(SlowStart(Duration::from_secs(20))));
+    let options = DoctorOptions { timeout: Duration::from_secs(60), ..DoctorOptions::default() };
+    let report = examine(&target, &options, &mut |_| {}).await;
+    assert!(report.revisions.iter().all(|examined| examined.is_reached), "{report:#?}");
 }
 
 #[tokio::test]
