@@ -211,3 +211,47 @@ async fn another_policy_of_masks_gives_other_versions() {
     }
     assert_eq!(seen.len(), 3 * count);
 }
+
+#[tokio::test]
+async fn three_dots_compare_with_where_the_branches_part() {
+    let repo = TestRepo::new();
+    repo.write("a.txt", "one\n");
+    let base = repo.commit("base");
+    repo.git(&["switch", "-q", "-c", "side"]);
+    repo.write("b.txt", "b\n");
+    repo.commit("side");
+    repo.git(&["switch", "-q", "main"]);
+    repo.write("a.txt", "two\n");
+    repo.commit("main");
+    let git = repo.serve();
+    let parted = read_text(&git, "git:///diff/main...side").await;
+    assert_eq!(parted, read_text(&git, &format!("git:///diff/{base}..side")).await);
+    assert!(parted.contains("+b") && !parted.contains("a.txt"), "{parted}");
+    assert!(read_text(&git, "git:///diff/main..side").await.contains("-two"));
+    let only = read_json(&git, "git:///diff/main...side/b.txt").await.to_string();
+    assert!(only.contains("b.txt"), "{only}");
+    assert_eq!(read_text(&git, "git:///diff/main...side/a.txt").await, "");
+    // Branches without a common commit.
+    repo.git(&["switch", "-q", "--orphan", "alone"]);
+    repo.write("c.txt", "c\n");
+    repo.commit("alone");
+    let git = repo.serve();
+    let kind = read_error(&git, "git:///diff/main...alone").await;
+    assert_eq!(kind, ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn templates_and_their_variables_are_described() {
+    let (repo, ..) = tagged();
+    let git = repo.serve();
+    let page = git.templates(&ctx(), &resource::PageRequest::first(99)).await.unwrap();
+    let texts: Vec<&str> = page.items.iter().map(|template| template.uri.as_str()).collect();
+    for kind in ["{revision}/{+path}", "log/", "commit/", "diff/", "blame/"] {
+        assert!(texts.iter().any(|text| text.contains(kind)), "{kind} in {texts:?}");
+    }
+    for template in &page.items {
+        assert!(template.title.is_some() && template.description.is_some(), "{}", template.name);
+        let described = template.variables.iter().filter(|one| one.description.is_some());
+        assert_eq!(described.count(), template.uri.variables().count(), "{}", template.name);
+    }
+}
