@@ -126,9 +126,9 @@ impl GitSession<'_> {
             stat.st_ino,
             stat.st_size as u64,
             stat.st_mtime as u64,
-            stat.st_mtime_nsec as u64,
+            u64::from(stat.st_mtime_nsec as u32),
             stat.st_ctime as u64,
-            stat.st_ctime_nsec as u64,
+            u64::from(stat.st_ctime_nsec as u32),
         ];
         if let Some(known) = self.git.lfs_checkouts.get(&version) {
             return Ok(known == pointer.oid);
