@@ -1,5 +1,6 @@
 //! Builds the descriptions of files, folders and revisions.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use gix::objs::tree::EntryKind;
@@ -8,7 +9,7 @@ use resource::{MemberPlace, Resource, Result, Uri};
 use super::json::JsonObject;
 use super::lfs::LfsFile;
 use super::location::{Location, RevisionSpec};
-use super::repo_path::RepoPath;
+use super::repo_path::{RepoPath, join_bytes};
 use super::repository::GitSession;
 use super::revision::ResolvedRevision;
 use super::stored_content::StoredContent;
@@ -45,11 +46,11 @@ impl TreePlace {
     }
 
     /// The path whose name decides how the file is masked.
-    pub(super) fn masked_path(&self) -> &[u8] {
-        match self.path.is_root() {
-            // A file named by its revision alone, such as `HEAD:src/main.rs`.
-            true => self.revision.as_bytes().rsplit(|byte| *byte == b':').next().unwrap_or(b""),
-            false => self.path.as_bytes(),
+    pub(super) fn masked_path(&self) -> Cow<'_, [u8]> {
+        match self.revision.inner_path() {
+            None => Cow::Borrowed(self.path.as_bytes()),
+            Some(inner) if self.path.is_root() => Cow::Borrowed(inner),
+            Some(inner) => Cow::Owned(join_bytes(inner, self.path.as_bytes())),
         }
     }
 }
@@ -78,7 +79,7 @@ impl GitSession<'_> {
         let may_change = content.is_some_and(StoredContent::may_change);
         resource.immutable = place.resolved.is_immutable && !may_change;
         resource.watchable = Some(self.git.is_watched && !place.resolved.is_immutable);
-        let is_masked = self.syntax_of(place.masked_path()).is_some();
+        let is_masked = self.syntax_of(&place.masked_path()).is_some();
         let id = content.map_or(place.entry.id, |content| content.id);
         resource.etag = Some(self.git.masked_etag(&id.to_string(), is_masked));
         match place.entry.kind {

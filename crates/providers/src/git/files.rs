@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gix::objs::tree::EntryKind;
+use redaction::RedactionScope;
 use resource::{
-    Content, Cursor, Error, Page, PageRequest, ReadRequest, Reading, Resource, Result, Uri,
+    Content, Cursor, Error, ErrorKind, Page, PageRequest, ReadRequest, Reading, Resource, Result,
+    Uri,
 };
 
 use super::blob::MAX_BLOB_BYTES;
@@ -26,12 +28,23 @@ impl GitSession<'_> {
         let entry = match resolved.is_tree {
             true => self.find_entry(resolved.root, path)?,
             false if path.is_root() => {
+                self.require_name(revision)?;
                 Some(FoundEntry { kind: EntryKind::Blob, id: resolved.root })
             }
             false => None,
         };
         let entry = entry.ok_or_else(|| not_found("the revision has no such path"))?;
         Ok(TreePlace { revision: revision.clone(), resolved, path: path.clone(), entry })
+    }
+
+    /// Refuses a file by its hash, or by a tag, where its name decides what is masked.
+    fn require_name(&self, revision: &RevisionSpec) -> Result<()> {
+        if revision.inner_path().is_some() || self.git.redaction.scope() == RedactionScope::Off {
+            return Ok(());
+        }
+        let message = "this object is a file without its name, which decides what is masked; read \
+                       it by its path, as HEAD/src/main.rs, or set `redact = false` for the mount";
+        Err(Error::new(ErrorKind::Unsupported, message))
     }
 
     /// Lists a page of the folder at `place`.
@@ -130,7 +143,7 @@ impl GitSession<'_> {
             let (resource, bytes) = (self.describe(uri, place)?, submodule_text(place.entry));
             return Ok(CachedFile { resource, bytes: bytes.into(), is_text: true, stamp: None });
         };
-        let content = self.load_content(stored, place.masked_path())?;
+        let content = self.load_content(stored, &place.masked_path())?;
         let described = self.describe_content(uri, place, Some(stored))?;
         let mut resource = Arc::unwrap_or_clone(described);
         let named = mime::by_name(&resource.name);

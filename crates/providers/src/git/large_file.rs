@@ -71,8 +71,12 @@ impl GitSession<'_> {
         {
             return Err(Error::too_large(content.size, limit));
         }
-        let key = (content.id, self.syntax_of(place.masked_path()));
-        let form = self.large_form(key, content, place.masked_path())?;
+        let path = place.masked_path();
+        let key = (content.id, self.syntax_of(&path));
+        let form = self.large_form(key, content)?;
+        if form.kind == LargeKind::Blob && key.1.is_some_and(|syntax| is_sensitive(&path, syntax)) {
+            return Err(unmaskable());
+        }
         request.window.check(described.etag.as_deref(), form.total)?;
         let (body, is_text, slice) = match request.window {
             Window::Part { offset, length, .. } => {
@@ -95,12 +99,7 @@ impl GitSession<'_> {
     }
 
     /// What `content` is. Reads its start, and all of it once if it is decoded or masked.
-    fn large_form(
-        &self,
-        key: ContentKey,
-        content: &StoredContent,
-        path: &[u8],
-    ) -> Result<Arc<LargeForm>> {
+    fn large_form(&self, key: ContentKey, content: &StoredContent) -> Result<Arc<LargeForm>> {
         if let Some(known) = self.git.large_forms.get(&key) {
             return Ok(known);
         }
@@ -110,9 +109,6 @@ impl GitSession<'_> {
         let mut reader = LargeReader::new(self.open_stream(content)?, content.size, None);
         let head = reader.read_at(0, HEAD_BYTES, || self.check_cancelled())?.to_vec();
         let form = match (detect_form(&head, SampleExtent::Head), key.1) {
-            (ContentForm::Blob, Some(syntax)) if is_sensitive(path, syntax) => {
-                return Err(unmaskable());
-            }
             (ContentForm::Blob, _) => LargeForm::new(LargeKind::Blob, content.size, &head),
             (ContentForm::Utf8, None) => LargeForm::new(LargeKind::Utf8, content.size, &head),
             (ContentForm::Utf8, Some(_)) => self.made_form(key, content, (UTF_8, &head))?,

@@ -176,6 +176,8 @@ async fn secrets_in_a_large_text_are_masked_in_every_window() {
     text.insert_str(at, &format!("see {secret} there\n"));
     repo.write("notes.txt", &text);
     repo.write("large.json", &text);
+    repo.write("image", vec![0; 65 << 20]);
+    repo.write("id_rsa", vec![0; 65 << 20]);
     repo.commit("large");
     let git = masked(&repo);
     let of = "git:///HEAD/notes.txt";
@@ -194,10 +196,20 @@ async fn secrets_in_a_large_text_are_masked_in_every_window() {
             assert_eq!(slice.total, all.len() as u64);
         }
     }
+    let first_bytes = |of| {
+        let request = ReadRequest::from(Window::Part { offset: 0, length: 9, etag: None });
+        let git = &git;
+        async move { git.read(&ctx(), &uri(of), &request).await }
+    };
+    // What is named like a key and is no text is not shown, whatever else has the same content.
+    first_bytes("git:///HEAD/image").await.unwrap();
+    let key = first_bytes("git:///HEAD/id_rsa").await.err().unwrap();
+    assert_eq!(key.kind, ErrorKind::Unsupported);
     // A file whose keys would have to be read is not shown at all.
-    let request = ReadRequest::from(Window::Part { offset: 0, length: 9, etag: None });
-    let json = git.read(&ctx(), &uri("git:///HEAD/large.json"), &request).await;
-    assert_eq!(json.err().unwrap().kind, ErrorKind::TooLarge);
+    assert_eq!(
+        first_bytes("git:///HEAD/large.json").await.err().unwrap().kind,
+        ErrorKind::TooLarge
+    );
 }
 
 #[tokio::test]

@@ -255,3 +255,50 @@ async fn templates_and_their_variables_are_described() {
         assert_eq!(described.count(), template.uri.variables().count(), "{}", template.name);
     }
 }
+
+#[tokio::test]
+async fn a_file_without_its_name_does_not_go_around_the_masks() {
+    use redaction::{Redaction, RedactionScope, Redactor};
+    let repo = TestRepo::new();
+    repo.write(".env", "DB_PASSWORD=tomato-plum-9\n");
+    repo.write(".kube/config", "users:\n- user:\n    token: tomato-plum-9\n");
+    repo.write("plain.txt", "plain\n");
+    let commit = repo.commit("first");
+    let id = repo.git_text(&["rev-parse", "HEAD:.env"]);
+    repo.git(&["tag", "a-file", &id]);
+    repo.git(&["tag", "-a", "-m", "a file", "a-tagged-file", &id]);
+    for scope in [RedactionScope::SensitiveFiles, RedactionScope::Everything] {
+        let redaction = Redaction::new(scope, std::sync::Arc::new(Redactor::default()));
+        let git = Git::open(&Options { redaction, ..Options::new(repo.path()) }).unwrap();
+        for nameless in [&id, &id[..8], "a-file", "a-tagged-file", "refs%2Ftags%2Fa-file"] {
+            let kind = read_error(&git, &format!("git:///{nameless}")).await;
+            assert_eq!(kind, ErrorKind::Unsupported, "{nameless}");
+            let stat = git.stat(&ctx(), &uri(&format!("git:///{nameless}"))).await;
+            assert_eq!(stat.err().unwrap().kind, ErrorKind::Unsupported);
+            for document in ["blame", "commit", "log"] {
+                let place = format!("git:///{document}/{nameless}");
+                let _error = read_error(&git, &place).await;
+            }
+            let place = uri(&format!("git:///diff/{nameless}..HEAD"));
+            let diff = git.read(&ctx(), &place, &ReadRequest::whole(1 << 20)).await;
+            assert!(!format!("{diff:?}").contains("tomato"));
+        }
+        for named in [
+            "HEAD/.env",
+            "HEAD%3A.env",
+            "%3A.env",
+            "%3A0%3A.env",
+            "HEAD%5E%7Btree%7D%3A.env",
+            &format!("{commit}%3A.env"),
+            "HEAD/.kube/config",
+            "HEAD%3A.kube/config",
+            "HEAD%3A.kube%2Fconfig",
+        ] {
+            let text = read_text(&git, &format!("git:///{named}")).await;
+            assert!(text.contains("[redacted ") && !text.contains("tomato"), "{named}: {text}");
+        }
+        assert!(!names(&git, "git:///refs").await.contains(&"a-file".to_owned()));
+        assert_eq!(read_text(&git, "git:///HEAD%3Aplain.txt").await, "plain\n");
+    }
+    assert!(read_text(&repo.serve(), &format!("git:///{id}")).await.contains("tomato"));
+}
