@@ -10,9 +10,9 @@ use gix::objs::Kind;
 use redaction::{Redactor, Syntax};
 use resource::{Error, ErrorKind, Result};
 
+use super::content::GitContent;
 use super::error::{not_found, over_bound, unreadable};
 use super::repository::GitSession;
-use super::stored_content::StoredContent;
 use detection::text::{ContentForm, SampleExtent, detect_form};
 
 /// The largest file that is held in memory, in bytes. A larger one is read as a stream, and never
@@ -49,10 +49,10 @@ impl GitSession<'_> {
     /// Loads what the file at `path` consists of.
     pub(super) fn load_content(
         &self,
-        content: &StoredContent,
+        content: &GitContent,
         path: &[u8],
     ) -> Result<Arc<BlobContent>> {
-        let StoredContent { id, size, .. } = *content;
+        let GitContent { id, size, .. } = *content;
         let loaded = match content.is_in_lfs() {
             false => self.load_blob(id, path),
             true => self.load_masked(id, path, || {

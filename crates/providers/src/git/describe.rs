@@ -6,13 +6,13 @@ use std::sync::Arc;
 use gix::objs::tree::EntryKind;
 use resource::{MemberPlace, Resource, Result, Uri};
 
+use super::content::GitContent;
 use super::json::JsonObject;
 use super::lfs::LfsFile;
 use super::location::{Location, RevisionSpec};
 use super::repo_path::{RepoPath, join_bytes};
 use super::repository::GitSession;
 use super::revision::ResolvedRevision;
-use super::stored_content::StoredContent;
 use super::tree::FoundEntry;
 use detection::mime;
 
@@ -47,7 +47,8 @@ impl TreePlace {
 
     /// The path whose name decides how the file is masked.
     pub(super) fn masked_path(&self) -> Cow<'_, [u8]> {
-        match self.revision.inner_path() {
+        let inner = self.revision.inner_path();
+        match inner {
             None => Cow::Borrowed(self.path.as_bytes()),
             Some(inner) if self.path.is_root() => Cow::Borrowed(inner),
             Some(inner) => Cow::Owned(join_bytes(inner, self.path.as_bytes())),
@@ -72,11 +73,11 @@ impl GitSession<'_> {
         &self,
         uri: &Uri,
         place: &TreePlace,
-        content: Option<&StoredContent>,
+        content: Option<&GitContent>,
     ) -> Result<Arc<Resource>> {
         let name = place.path.name().unwrap_or(place.revision.as_bytes());
         let mut resource = Resource::new(uri.clone(), String::from_utf8_lossy(name));
-        let may_change = content.is_some_and(StoredContent::may_change);
+        let may_change = content.is_some_and(GitContent::may_change);
         resource.immutable = place.resolved.is_immutable && !may_change;
         resource.watchable = Some(self.git.is_watched && !place.resolved.is_immutable);
         let is_masked = self.syntax_of(&place.masked_path()).is_some();

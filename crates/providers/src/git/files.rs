@@ -11,13 +11,13 @@ use resource::{
 };
 
 use super::blob::MAX_BLOB_BYTES;
+use super::content::GitContent;
 use super::describe::{TreePlace, submodule_text};
 use super::error::not_found;
 use super::location::RevisionSpec;
 use super::read_cache::CachedFile;
 use super::repo_path::{RepoPath, is_hostile_name};
 use super::repository::GitSession;
-use super::stored_content::StoredContent;
 use super::tree::{FoundEntry, TreeEntry, tree_order};
 use detection::mime;
 
@@ -137,7 +137,7 @@ impl GitSession<'_> {
         &self,
         uri: &Uri,
         place: &TreePlace,
-        stored: Option<&StoredContent>,
+        stored: Option<&GitContent>,
     ) -> Result<CachedFile> {
         let Some(stored) = stored else {
             let (resource, bytes) = (self.describe(uri, place)?, submodule_text(place.entry));

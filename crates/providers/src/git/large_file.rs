@@ -11,10 +11,10 @@ use resource::{
 };
 
 use super::blob::{ContentKey, is_sensitive, unmaskable, unmasked_keys};
+use super::content::GitContent;
 use super::describe::TreePlace;
 use super::large_reader::{LargeReader, TextTransform};
 use super::repository::GitSession;
-use super::stored_content::StoredContent;
 use detection::mime;
 use detection::text::{ByteClasses, ContentForm, SampleExtent, detect_form, is_utf8};
 
@@ -31,7 +31,7 @@ const LOOKAHEAD_BYTES: usize = 8;
 pub(super) const MAX_KNOWN_FORMS: usize = 1024;
 
 /// What a large content is.
-pub(super) struct LargeForm {
+pub(super) struct GitLargeForm {
     kind: LargeKind,
     /// The size of what is given.
     total: u64,
@@ -49,7 +49,7 @@ enum LargeKind {
     Made(&'static Encoding),
 }
 
-impl LargeForm {
+impl GitLargeForm {
     fn new(kind: LargeKind, total: u64, head: &[u8]) -> Arc<Self> {
         let head = Bytes::copy_from_slice(head);
         Arc::new(Self { kind, total, head, is_valid: OnceLock::new() })
@@ -62,7 +62,7 @@ impl GitSession<'_> {
         &self,
         uri: &Uri,
         place: &TreePlace,
-        content: &StoredContent,
+        content: &GitContent,
         request: &ReadRequest,
     ) -> Result<Reading> {
         let described = Arc::unwrap_or_clone(self.describe_content(uri, place, Some(content))?);
@@ -99,7 +99,7 @@ impl GitSession<'_> {
     }
 
     /// What `content` is. Reads its start, and all of it once if it is decoded or masked.
-    fn large_form(&self, key: ContentKey, content: &StoredContent) -> Result<Arc<LargeForm>> {
+    fn large_form(&self, key: ContentKey, content: &GitContent) -> Result<Arc<GitLargeForm>> {
         if let Some(known) = self.git.large_forms.get(&key) {
             return Ok(known);
         }
@@ -109,8 +109,8 @@ impl GitSession<'_> {
         let mut reader = LargeReader::new(self.open_stream(content)?, content.size, None);
         let head = reader.read_at(0, HEAD_BYTES, || self.check_cancelled())?.to_vec();
         let form = match (detect_form(&head, SampleExtent::Head), key.1) {
-            (ContentForm::Blob, _) => LargeForm::new(LargeKind::Blob, content.size, &head),
-            (ContentForm::Utf8, None) => LargeForm::new(LargeKind::Utf8, content.size, &head),
+            (ContentForm::Blob, _) => GitLargeForm::new(LargeKind::Blob, content.size, &head),
+            (ContentForm::Utf8, None) => GitLargeForm::new(LargeKind::Utf8, content.size, &head),
             (ContentForm::Utf8, Some(_)) => self.made_form(key, content, (UTF_8, &head))?,
             (ContentForm::Charset(charset), _) => self.made_form(key, content, (charset, &head))?,
         };
@@ -122,16 +122,16 @@ impl GitSession<'_> {
     fn made_form(
         &self,
         key: ContentKey,
-        content: &StoredContent,
+        content: &GitContent,
         (charset, head): (&'static Encoding, &[u8]),
-    ) -> Result<Arc<LargeForm>> {
-        let mut form = LargeForm::new(LargeKind::Made(charset), 0, head);
+    ) -> Result<Arc<GitLargeForm>> {
+        let mut form = GitLargeForm::new(LargeKind::Made(charset), 0, head);
         let mut reader = self.large_reader(key, content, &form)?;
         let total = reader.count(|| self.check_cancelled())?;
         let is_broken = reader.text().is_some_and(|text| text.had_errors);
         // What is masked stays a text: as a blob it would show what the masks hide.
         if is_broken && key.1.is_none() {
-            return Ok(LargeForm::new(LargeKind::Blob, content.size, head));
+            return Ok(GitLargeForm::new(LargeKind::Blob, content.size, head));
         }
         if let Some(form) = Arc::get_mut(&mut form) {
             form.total = total;
@@ -143,8 +143,8 @@ impl GitSession<'_> {
     fn large_reader(
         &self,
         (_, syntax): ContentKey,
-        content: &StoredContent,
-        form: &LargeForm,
+        content: &GitContent,
+        form: &GitLargeForm,
     ) -> Result<LargeReader> {
         let text = match form.kind {
             LargeKind::Blob | LargeKind::Utf8 => None,
@@ -164,8 +164,8 @@ impl GitSession<'_> {
     fn large_window(
         &self,
         key: ContentKey,
-        content: &StoredContent,
-        form: &LargeForm,
+        content: &GitContent,
+        form: &GitLargeForm,
         (offset, length): (u64, u64),
     ) -> Result<(Bytes, bool, Slice)> {
         let start = offset.min(form.total);
@@ -202,8 +202,8 @@ impl GitSession<'_> {
     fn is_large_text(
         &self,
         key: ContentKey,
-        content: &StoredContent,
-        form: &LargeForm,
+        content: &GitContent,
+        form: &GitLargeForm,
     ) -> Result<bool> {
         if form.kind != LargeKind::Utf8 {
             return Ok(form.kind != LargeKind::Blob);
@@ -231,7 +231,7 @@ fn is_text_window(bytes: &[u8]) -> bool {
 }
 
 /// Completes a description by what the content is.
-fn with_form(mut resource: Resource, form: &LargeForm, is_text: bool) -> Resource {
+fn with_form(mut resource: Resource, form: &GitLargeForm, is_text: bool) -> Resource {
     let named = mime::by_name(&resource.name);
     let mime = match is_text {
         true => mime::for_text(named, &form.head),

@@ -10,8 +10,8 @@ use redaction::TextMasker;
 use resource::{ByteSource, Error, Result};
 
 use super::blob::ContentKey;
+use super::content::GitContentStream;
 use super::error::unreadable;
-use super::stored_content::StoredStream;
 use detection::text::complete_utf8_len;
 
 /// Bytes read at a time. A multiple of three, so that each chunk is base64-encoded by itself.
@@ -22,7 +22,7 @@ const MAX_IDLE: usize = 4;
 
 /// Reads a large content from its start on.
 pub(super) struct LargeReader {
-    stream: StoredStream,
+    stream: GitContentStream,
     /// Stored bytes that are still to come.
     left: u64,
     text: Option<TextTransform>,
@@ -64,7 +64,7 @@ impl IdleReaders {
 
 impl LargeReader {
     /// Reads `size` bytes of `stream`, as text if `text` says how.
-    pub(super) fn new(stream: StoredStream, size: u64, text: Option<TextTransform>) -> Self {
+    pub(super) fn new(stream: GitContentStream, size: u64, text: Option<TextTransform>) -> Self {
         Self { stream, left: size, text, held: Vec::new(), start: 0 }
     }
 
@@ -154,7 +154,7 @@ impl LargeReader {
 
     /// Goes to `offset` at once, if the content is a plain file that is given as it is.
     fn seek_to(&mut self, offset: u64) -> Result<bool> {
-        let (StoredStream::Plain(file), None) = (&mut self.stream, &self.text) else {
+        let (GitContentStream::Plain(file), None) = (&mut self.stream, &self.text) else {
             return Ok(false);
         };
         let distance = offset.saturating_sub(self.start).min(self.left);

@@ -17,7 +17,7 @@ use super::blob::{BlobContent, ContentKey};
 use super::commit_object::CommitText;
 use super::error::cancelled;
 use super::hostile::HostileNames;
-use super::large_file::{LargeForm, MAX_KNOWN_FORMS};
+use super::large_file::{GitLargeForm, MAX_KNOWN_FORMS};
 use super::large_reader::IdleReaders;
 use super::lfs::{CheckoutVersion, LfsPointer, MAX_KNOWN_CHECKOUTS, MAX_KNOWN_POINTERS};
 use super::location::RevisionSpec;
@@ -69,7 +69,7 @@ pub(super) struct GitRepository {
     pub(super) read_cache: ReadCache,
     pub(super) revisions: Cache<RevisionSpec, Arc<(ResolvedRevision, Arc<RefStamp>)>>,
     pub(super) blobs: Cache<ContentKey, Arc<BlobContent>>,
-    pub(super) large_forms: Cache<ContentKey, Arc<LargeForm>>,
+    pub(super) large_forms: Cache<ContentKey, Arc<GitLargeForm>>,
     pub(super) idle_readers: IdleReaders,
     pub(super) lfs_pointers: Cache<ObjectId, Option<LfsPointer>>,
     pub(super) lfs_checkouts: Cache<CheckoutVersion, ObjectId>,

@@ -26,7 +26,7 @@ const ATTEMPTS: usize = 2;
 
 /// What a file of a tree consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StoredContent {
+pub(super) struct GitContent {
     /// The object, or that of LFS if this clone has it.
     pub(super) id: ObjectId,
     /// Its size.
@@ -36,13 +36,13 @@ pub(super) struct StoredContent {
 }
 
 /// The bytes of a stored content, in order.
-pub(super) enum StoredStream {
+pub(super) enum GitContentStream {
     Inflated(Box<ZlibDecoder<BufReader<File>>>),
     /// A file of LFS.
     Plain(File),
 }
 
-impl StoredContent {
+impl GitContent {
     /// Whether LFS keeps it, in this clone.
     pub(super) fn is_in_lfs(&self) -> bool {
         self.lfs.is_some_and(|lfs| lfs.is_local)
@@ -54,7 +54,7 @@ impl StoredContent {
     }
 }
 
-impl Read for StoredStream {
+impl Read for GitContentStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Inflated(stream) => stream.read(into),
@@ -65,7 +65,7 @@ impl Read for StoredStream {
 
 impl GitSession<'_> {
     /// Finds what the file `entry` consists of, without reading it.
-    pub(super) fn find_content(&self, entry: FoundEntry) -> Result<StoredContent> {
+    pub(super) fn find_content(&self, entry: FoundEntry) -> Result<GitContent> {
         let header = self.repo.try_find_header(entry.id).map_err(unreadable)?;
         let Some(header) = header else { return Err(self.missing(entry.id)) };
         if header.kind() != Kind::Blob {
@@ -76,14 +76,14 @@ impl GitSession<'_> {
             Some(LfsFile { pointer, is_local: true }) => (pointer.oid, pointer.size),
             _ => (entry.id, header.size()),
         };
-        Ok(StoredContent { id, size, lfs })
+        Ok(GitContent { id, size, lfs })
     }
 
     /// Opens `content` as a stream. Refuses what git stores as a difference to another object.
-    pub(super) fn open_stream(&self, content: &StoredContent) -> Result<StoredStream> {
+    pub(super) fn open_stream(&self, content: &GitContent) -> Result<GitContentStream> {
         if let Some(lfs) = content.lfs.filter(|lfs| lfs.is_local) {
             let gone = || Error::unavailable("the file of Git LFS is gone; read it again");
-            return Ok(StoredStream::Plain(self.open_lfs(&lfs.pointer).ok_or_else(gone)?));
+            return Ok(GitContentStream::Plain(self.open_lfs(&lfs.pointer).ok_or_else(gone)?));
         }
         let store = self.repo.objects.store_ref();
         let mut folders = vec![store.path().to_owned()];
@@ -102,7 +102,7 @@ impl GitSession<'_> {
     }
 
     /// Opens an object that one of the packs of `folder` holds.
-    fn open_packed(&self, folder: &Path, content: &StoredContent) -> Result<Option<StoredStream>> {
+    fn open_packed(&self, folder: &Path, content: &GitContent) -> Result<Option<GitContentStream>> {
         let Ok(packs) = std::fs::read_dir(folder.join("pack")) else { return Ok(None) };
         let hash = self.repo.object_hash();
         for index in packs.flatten().map(|entry| entry.path()) {
@@ -123,7 +123,7 @@ impl GitSession<'_> {
 }
 
 /// Opens an object that is a file of its own below `folder`.
-fn open_loose(folder: &Path, content: &StoredContent) -> Result<Option<StoredStream>> {
+fn open_loose(folder: &Path, content: &GitContent) -> Result<Option<GitContentStream>> {
     let hex = content.id.to_string();
     let (first, rest) = hex.split_at(2);
     let file = match File::open(folder.join(first).join(rest)) {
@@ -139,7 +139,7 @@ fn open_loose(folder: &Path, content: &StoredContent) -> Result<Option<StoredStr
         header.push(byte[0]);
     }
     match header == format!("blob {}\0", content.size).as_bytes() {
-        true => Ok(Some(StoredStream::Inflated(Box::new(stream)))),
+        true => Ok(Some(GitContentStream::Inflated(Box::new(stream)))),
         false => Err(unreadable(io::Error::from(io::ErrorKind::InvalidData))),
     }
 }
@@ -148,8 +148,8 @@ fn open_loose(folder: &Path, content: &StoredContent) -> Result<Option<StoredStr
 fn open_entry(
     (path, offset): &(PathBuf, u64),
     hash_len: usize,
-    content: &StoredContent,
-) -> Result<Option<StoredStream>> {
+    content: &GitContent,
+) -> Result<Option<GitContentStream>> {
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -165,11 +165,11 @@ fn open_entry(
     if entry.header.as_kind() != Some(Kind::Blob) || entry.decompressed_size != content.size {
         return Err(unreadable(io::Error::from(io::ErrorKind::InvalidData)));
     }
-    Ok(Some(StoredStream::Inflated(Box::new(ZlibDecoder::new(buffered)))))
+    Ok(Some(GitContentStream::Inflated(Box::new(ZlibDecoder::new(buffered)))))
 }
 
-fn stored_as_delta(content: &StoredContent) -> Error {
-    let StoredContent { id, size, .. } = content;
+fn stored_as_delta(content: &GitContent) -> Error {
+    let GitContent { id, size, .. } = content;
     over_bound(format!(
         "this file has {size} bytes, and git stores it as a difference to another one, so that a \
          part of it takes all of it in memory. To read it in parts, write it into a served folder: \
