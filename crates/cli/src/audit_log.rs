@@ -3,15 +3,18 @@
 //! A request never waits for the disk. Lines that the disk does not take, or takes too slowly, are
 //! dropped, counted and logged.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
+use redaction::{Redactor, Syntax};
+use resource::uri;
 use serde_json::json;
 use server::{AuditRecord, AuditSink};
 
@@ -94,8 +97,20 @@ fn write_records(
     warn(None);
 }
 
+/// Masks a secret in a URI that a client sent: a log keeps it longer than the client does.
+pub(crate) fn mask_target(target: &str) -> Cow<'_, str> {
+    static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
+    let decoded = uri::percent_decode(target);
+    let decoded = String::from_utf8_lossy(&decoded);
+    match REDACTOR.mask(&decoded, Syntax::Text) {
+        Cow::Owned(masked) => Cow::Owned(masked),
+        Cow::Borrowed(_) => Cow::Borrowed(target),
+    }
+}
+
 fn format_line(time: SystemTime, record: &AuditRecord) -> String {
-    let AuditRecord { principal, is_encrypted, method, target, status, error, bytes, .. } = record;
+    let AuditRecord { principal, is_encrypted, method, status, error, bytes, .. } = record;
+    let target = record.target.as_deref().map(mask_target);
     let peer = match (&record.http_method, record.peer) {
         (None, _) => "stdio".to_owned(),
         (Some(_), None) => "unix".to_owned(),

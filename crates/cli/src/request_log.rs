@@ -5,6 +5,7 @@ use std::sync::Arc;
 use server::{AuditRecord, AuditSink};
 use tracing::Level;
 
+use crate::audit_log::mask_target;
 use crate::output::one_line;
 
 /// The target of these lines. The log's rate limit does not apply to them: who turns them on wants
@@ -40,7 +41,8 @@ impl AuditSink for RequestLog {
 fn format_request(record: &AuditRecord) -> String {
     let AuditRecord { http_method, method, target, client, revision, .. } = record;
     let mut line = http_method.clone().unwrap_or_default();
-    for part in [method, target].into_iter().flatten() {
+    let target = target.as_deref().map(mask_target);
+    for part in [method.as_deref(), target.as_deref()].into_iter().flatten() {
         line = format!("{line} {}", one_line(part));
     }
     let client = client.as_deref().unwrap_or("a client without a name");

@@ -1,7 +1,8 @@
 //! Test that memory does not grow with the size of a read.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Seek as _, SeekFrom, Write};
+use std::process::Command;
 
 use serde_json::json;
 
@@ -44,4 +45,41 @@ fn a_large_file_passes_through_in_pieces() {
     }
     let grown = peak(listening.child.id()) - before;
     assert!(grown < 24 << 20, "memory grew by {grown} bytes for {written} bytes read");
+}
+
+#[test]
+fn a_window_of_a_large_file_in_history_holds_no_more_than_itself() {
+    const SIZE: u64 = 256 << 20;
+    let folder = project();
+    let app = folder.path().join("project");
+    let mut file = fs::File::create(app.join("large.bin")).unwrap();
+    file.set_len(SIZE).unwrap();
+    file.seek(SeekFrom::Start(SIZE / 2)).unwrap();
+    file.write_all(b"needle").unwrap();
+    for arguments in [
+        &["init", "-q"][..],
+        &["-c", "core.compression=1", "add", "large.bin"],
+        &["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "-q", "-m", "large"],
+    ] {
+        let git = Command::new("git").args(arguments).current_dir(&app).status().unwrap();
+        assert!(git.success(), "{arguments:?}");
+    }
+    let settings = "[search]\nenabled = false\n[mounts.past]\nkind = \"git\"\npath = \"project\"\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let listening = HttpProgram::start(folder.path(), &[]);
+    let status = json!({ "uri": "git://past/status" });
+    listening.stream_response("resources/read", status, |_| {});
+    let before = peak(listening.child.id());
+    let window = json!({ "offset": SIZE / 2, "length": 4096 });
+    let uri = json!({
+        "uri": "git://past/HEAD/large.bin",
+        "_meta": { "dev.refdesk/window": window },
+    });
+    let mut received = Vec::new();
+    listening.stream_response("resources/read", uri, |chunk| received.extend_from_slice(chunk));
+    let received = String::from_utf8(received).unwrap();
+    // `needle` in base64.
+    assert!(received.contains("\"bmVlZGxl"), "{received}");
+    let grown = peak(listening.child.id()) - before;
+    assert!(grown < 16 << 20, "memory grew by {grown} bytes for a window of {SIZE} bytes");
 }

@@ -180,17 +180,41 @@ fn the_secrets_appear_nowhere() {
         let path = json!({ "name": "path", "value": "" });
         let reference = json!({ "type": "ref/resource", "uri": "file:///app/{+path}" });
         ask(&mut desk, "completion/complete", json!({ "ref": reference, "argument": path }));
+        say_back_no_more_than_the_uri(&mut desk, "file:///app/");
         drop(desk);
-        let mut looked = 0;
-        for entry in walk(folder.path()) {
-            let name = entry.strip_prefix(folder.path()).unwrap().to_owned();
-            if !name.starts_with("app") && !name.starts_with("notes") {
-                assert_no_secret(&fs::read(&entry).unwrap(), &name.display().to_string());
-                looked += 1;
-            }
-        }
-        assert!(looked >= 3, "the log, the audit log and the settings were looked at: {looked}");
+        assert_no_secret_in_written_files(folder.path());
     }
+}
+
+/// Sends URIs that hold a secret themselves: only `data.uri` may say it back.
+fn say_back_no_more_than_the_uri(desk: &mut TestClient, prefix: &str) {
+    // A token, which any text of a masked mount is searched for.
+    let token = &secrets()[7];
+    let encoded: String = token.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    for name in [token, &encoded] {
+        let uri = format!("{prefix}.env/{name}");
+        for method in ["resources/read", "resources/metadata", "resources/directory/read"] {
+            let mut answer = desk.request(method, json!({ "uri": uri }));
+            assert!(answer["error"].is_object(), "{method}: {answer}");
+            if let Some(data) = answer["error"]["data"].as_object_mut() {
+                data.remove("uri");
+            }
+            assert_no_secret(answer.to_string().as_bytes(), method);
+        }
+    }
+}
+
+/// Searches what refdesk wrote: logs and state.
+fn assert_no_secret_in_written_files(folder: &Path) {
+    let mut looked = 0;
+    for entry in walk(folder) {
+        let name = entry.strip_prefix(folder).unwrap().to_owned();
+        if !name.starts_with("app") && !name.starts_with("notes") {
+            assert_no_secret(&fs::read(&entry).unwrap(), &name.display().to_string());
+            looked += 1;
+        }
+    }
+    assert!(looked >= 3, "the log, the audit log and the settings were looked at: {looked}");
 }
 
 /// Runs git in `folder`, with nobody's settings.
@@ -286,6 +310,37 @@ fn history_and_configuration_tell_no_secret() {
         let resolved = json!({ "arguments": { "file": "config.yaml" } });
         let question = json!({ "ref": reference, "argument": argument, "context": resolved });
         ask(&mut desk, "completion/complete", question);
+    }
+    search_history(&mut desk);
+    say_back_no_more_than_the_uri(&mut desk, "git://past/HEAD/");
+    drop(desk);
+    assert_no_secret_in_written_files(folder.path());
+}
+
+/// What a message or an old file hides is found by no search, and shown by no list or window.
+fn search_history(desk: &mut TestClient) {
+    let token = &secrets()[7];
+    let log = desk.request("resources/read", json!({ "uri": "git://past/log/HEAD?grep=rotate" }));
+    assert!(log.to_string().contains("rotate [redacted "), "{log}");
+    let log = json!({ "uri": format!("git://past/log/HEAD?grep={}", &token[4..]) });
+    let found = desk.request("resources/read", log);
+    assert!(found["result"]["contents"][0]["text"].as_str().unwrap().contains("No commits"));
+    let typed = json!({ "name": "revision", "value": &token[4..] });
+    let reference = json!({ "type": "ref/resource", "uri": "git://past/{revision}/{+path}" });
+    let question = json!({ "ref": reference, "argument": typed });
+    let found = desk.request("completion/complete", question);
+    assert_eq!(found["result"]["completion"]["values"], json!([]), "{found}");
+    for collection in ["git://past/", "git://past/log/HEAD", "git://past/refs", "git://past/HEAD~1"]
+    {
+        call(desk, "resources_list", json!({ "collection": collection }));
+        ask(desk, "resources/directory/read", json!({ "uri": collection }));
+    }
+    for offset in 0..60 {
+        for length in [1, 2, 3, 5, 8, 13, 21, 34] {
+            let uri = "git://past/HEAD~1/config.yaml";
+            let window = json!({ "uri": uri, "offset": offset, "max_bytes": length });
+            call(desk, "resources_read", window);
+        }
     }
 }
 

@@ -1,29 +1,32 @@
 //! Contents of files at a revision: the one place that loads them, decodes them and masks them.
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use encoding_rs::UTF_8;
 use gix::ObjectId;
 use gix::objs::Kind;
-use redaction::Redactor;
-use resource::{Error, Result};
+use redaction::{Redactor, Syntax};
+use resource::{Error, ErrorKind, Result};
 
+use super::content::GitContent;
 use super::error::{not_found, over_bound, unreadable};
 use super::repository::GitSession;
 use detection::text::{ContentForm, SampleExtent, detect_form};
 
-/// The largest file that is read, in bytes: git stores no index into a file, so each window takes
-/// the whole file in memory.
+/// The largest file that is held in memory, in bytes. A larger one is read as a stream, and never
+/// compared.
 pub(super) const MAX_BLOB_BYTES: u64 = 64 << 20;
+
+/// A content and how it is masked.
+pub(super) type ContentKey = (ObjectId, Option<Syntax>);
 
 /// The content of a file, as clients may see it.
 #[derive(Debug)]
 pub(super) struct BlobContent {
     /// UTF-8, if it is a text.
     pub(super) bytes: Bytes,
-    /// The size as it is stored, neither decoded nor masked.
-    pub(super) stored_size: u64,
     pub(super) is_text: bool,
     /// The charset it is stored in, if not UTF-8.
     pub(super) charset: Option<&'static str>,
@@ -40,12 +43,42 @@ impl BlobContent {
 impl GitSession<'_> {
     /// Loads the file `id` as the one at `path`, whose name decides how it is masked.
     pub(super) fn load_blob(&self, id: ObjectId, path: &[u8]) -> Result<Arc<BlobContent>> {
-        let syntax = self.syntax_of(path);
-        let key = (id, syntax);
+        self.load_masked(id, path, || self.load_raw(id))
+    }
+
+    /// Loads what the file at `path` consists of.
+    pub(super) fn load_content(
+        &self,
+        content: &GitContent,
+        path: &[u8],
+    ) -> Result<Arc<BlobContent>> {
+        let GitContent { id, size, .. } = *content;
+        let loaded = match content.is_in_lfs() {
+            false => self.load_blob(id, path),
+            true => self.load_masked(id, path, || {
+                let mut raw = Vec::new();
+                let mut stream = self.open_stream(content)?.take(size);
+                stream.read_to_end(&mut raw).map_err(unreadable)?;
+                Ok(raw)
+            }),
+        }?;
+        match self.syntax_of(path) {
+            Some(syntax) if !loaded.is_text && is_sensitive(path, syntax) => Err(unmaskable()),
+            _ => Ok(loaded),
+        }
+    }
+
+    fn load_masked(
+        &self,
+        id: ObjectId,
+        path: &[u8],
+        load: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Arc<BlobContent>> {
+        let key = (id, self.syntax_of(path));
         if let Some(content) = self.git.blobs.get(&key) {
             return Ok(content);
         }
-        let raw = self.load_raw(id)?;
+        let raw = load()?;
         let content = Arc::new(self.mask_content(raw, path)?);
         let weight = content.bytes.len() + 256;
         self.git.blobs.insert(key, Arc::clone(&content), weight);
@@ -59,14 +92,14 @@ impl GitSession<'_> {
             return Ok(content);
         };
         if syntax.has_keys() && text.len() as u64 > Redactor::MAX_PARSED_BYTES {
-            return Err(over_bound("this file is too large to be masked, so it is not shown"));
+            return Err(unmasked_keys());
         }
         let masked = self.git.redaction.redactor().mask(text, syntax).into_owned();
         Ok(BlobContent { bytes: masked.into(), ..content })
     }
 
     /// How the file at `path` is masked; `None` if it is shown as it is.
-    pub(super) fn syntax_of(&self, path: &[u8]) -> Option<redaction::Syntax> {
+    pub(super) fn syntax_of(&self, path: &[u8]) -> Option<Syntax> {
         self.git.redaction.syntax_of(&String::from_utf8_lossy(path))
     }
 
@@ -81,8 +114,8 @@ impl GitSession<'_> {
         if header.size() > MAX_BLOB_BYTES {
             let size = header.size();
             return Err(over_bound(format!(
-                "this file has {size} bytes, and history shows files of up to {MAX_BLOB_BYTES}. To \
-                 read it in parts, write it into a served folder: git cat-file blob {id} > FILE"
+                "this file has {size} bytes, and history compares files of up to {MAX_BLOB_BYTES}. \
+                 To compare it, write it into a folder: git cat-file blob {id} > FILE"
             )));
         }
         Ok(self.repo.find_object(id).map_err(unreadable)?.detach().data)
@@ -91,7 +124,7 @@ impl GitSession<'_> {
 
 impl GitSession<'_> {
     /// The error for the object `id`, which the repository does not have.
-    fn missing(&self, id: ObjectId) -> Error {
+    pub(super) fn missing(&self, id: ObjectId) -> Error {
         match self.is_partial_clone() {
             true => Error::unavailable(format!(
                 "this partial clone does not have the file, and refdesk fetches nothing. To get \
@@ -113,9 +146,25 @@ impl GitSession<'_> {
     }
 }
 
+/// Whether a name or a syntax says that there are secrets, whatever the content is.
+pub(super) fn is_sensitive(path: &[u8], syntax: Syntax) -> bool {
+    syntax.has_keys() || Syntax::is_sensitive(&String::from_utf8_lossy(path))
+}
+
+/// The error for a file whose keys are not read, because it is too large.
+pub(super) fn unmasked_keys() -> Error {
+    over_bound("this file is too large to be masked, so it is not shown")
+}
+
+/// The error for a file that may hold secrets and is no text.
+pub(super) fn unmaskable() -> Error {
+    let message = "this file is named like one that holds secrets and is no text, so that they \
+                   cannot be masked; set `redact = false` for the mount to give it as it is";
+    Error::new(ErrorKind::Unsupported, message)
+}
+
 /// Decodes a file to UTF-8, if it is a text.
 pub(super) fn decode(raw: Vec<u8>) -> BlobContent {
-    let stored_size = raw.len() as u64;
     let form = detect_form(&raw, SampleExtent::Whole);
     let (bytes, is_text, charset) = match form {
         ContentForm::Blob => (Bytes::from(raw), false, None),
@@ -125,5 +174,5 @@ pub(super) fn decode(raw: Vec<u8>) -> BlobContent {
             (Bytes::from(text), true, (charset != UTF_8).then(|| charset.name()))
         }
     };
-    BlobContent { bytes, stored_size, is_text, charset }
+    BlobContent { bytes, is_text, charset }
 }

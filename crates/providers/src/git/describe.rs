@@ -1,13 +1,16 @@
 //! Builds the descriptions of files, folders and revisions.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use gix::objs::tree::EntryKind;
 use resource::{MemberPlace, Resource, Result, Uri};
 
+use super::content::GitContent;
 use super::json::JsonObject;
+use super::lfs::LfsFile;
 use super::location::{Location, RevisionSpec};
-use super::repo_path::RepoPath;
+use super::repo_path::{RepoPath, join_bytes};
 use super::repository::GitSession;
 use super::revision::ResolvedRevision;
 use super::tree::FoundEntry;
@@ -43,11 +46,12 @@ impl TreePlace {
     }
 
     /// The path whose name decides how the file is masked.
-    pub(super) fn masked_path(&self) -> &[u8] {
-        match self.path.is_root() {
-            // A file named by its revision alone, such as `HEAD:src/main.rs`.
-            true => self.revision.as_bytes().rsplit(|byte| *byte == b':').next().unwrap_or(b""),
-            false => self.path.as_bytes(),
+    pub(super) fn masked_path(&self) -> Cow<'_, [u8]> {
+        let inner = self.revision.inner_path();
+        match inner {
+            None => Cow::Borrowed(self.path.as_bytes()),
+            Some(inner) if self.path.is_root() => Cow::Borrowed(inner),
+            Some(inner) => Cow::Owned(join_bytes(inner, self.path.as_bytes())),
         }
     }
 }
@@ -55,22 +59,30 @@ impl TreePlace {
 impl GitSession<'_> {
     /// Describes a file or folder, without reading it.
     pub(super) fn describe(&self, uri: &Uri, place: &TreePlace) -> Result<Arc<Resource>> {
-        self.describe_sized(uri, place, None)
+        let is_file = matches!(
+            place.entry.kind,
+            EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link
+        );
+        // What is missing or broken is listed all the same; a read tells what is wrong with it.
+        let content = is_file.then(|| self.find_content(place.entry).ok()).flatten();
+        self.describe_content(uri, place, content.as_ref())
     }
 
-    /// Describes a file or folder, whose stored size may be known.
-    pub(super) fn describe_sized(
+    /// Describes a folder, or a file and what it consists of, if that is known.
+    pub(super) fn describe_content(
         &self,
         uri: &Uri,
         place: &TreePlace,
-        size: Option<u64>,
+        content: Option<&GitContent>,
     ) -> Result<Arc<Resource>> {
         let name = place.path.name().unwrap_or(place.revision.as_bytes());
         let mut resource = Resource::new(uri.clone(), String::from_utf8_lossy(name));
-        resource.immutable = place.resolved.is_immutable;
-        resource.watchable = Some(self.git.is_watched && !resource.immutable);
-        let is_masked = self.syntax_of(place.masked_path()).is_some();
-        resource.etag = Some(self.git.masked_etag(&place.entry.id.to_string(), is_masked));
+        let may_change = content.is_some_and(GitContent::may_change);
+        resource.immutable = place.resolved.is_immutable && !may_change;
+        resource.watchable = Some(self.git.is_watched && !place.resolved.is_immutable);
+        let is_masked = self.syntax_of(&place.masked_path()).is_some();
+        let id = content.map_or(place.entry.id, |content| content.id);
+        resource.etag = Some(self.git.masked_etag(&id.to_string(), is_masked));
         match place.entry.kind {
             EntryKind::Tree => {
                 resource.listable = Some(true);
@@ -92,18 +104,24 @@ impl GitSession<'_> {
                 if place.entry.kind == EntryKind::Link {
                     resource.description = Some("A symbolic link: the path it names".to_owned());
                 }
-                let header = || Some(self.repo.find_header(place.entry.id).ok()?.size());
                 if !is_masked {
-                    resource.size = size.or_else(header);
+                    resource.size = content.map(|content| content.size);
                 }
+                let lfs = content.and_then(|content| content.lfs);
+                resource.description = lfs.map(|lfs| lfs.describe()).or(resource.description);
             }
         }
-        self.add_origin(&mut resource, place)?;
+        self.add_origin(&mut resource, place, content.and_then(|content| content.lfs))?;
         Ok(Arc::new(resource))
     }
 
     /// Adds the last commit that touched the path.
-    fn add_origin(&self, resource: &mut Resource, place: &TreePlace) -> Result<()> {
+    fn add_origin(
+        &self,
+        resource: &mut Resource,
+        place: &TreePlace,
+        lfs: Option<LfsFile>,
+    ) -> Result<()> {
         let mut facts = JsonObject::new().text("object", &place.entry.id.to_string());
         if let Some(tip) = place.resolved.commit {
             if place.path.is_root() {
@@ -120,6 +138,13 @@ impl GitSession<'_> {
                     .text("author", &text.author.name)
                     .text("subject", &text.subject);
             }
+        }
+        if let Some(LfsFile { pointer, is_local }) = lfs {
+            let told = JsonObject::new()
+                .text("oid", &format!("sha256:{}", pointer.oid))
+                .number("size", pointer.size)
+                .raw("local", if is_local { "true" } else { "false" });
+            facts = facts.raw("lfs", &told.finish());
         }
         resource.extra.set(MemberPlace::Meta, META_KEY, facts.finish());
         Ok(())

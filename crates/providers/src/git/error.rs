@@ -8,7 +8,7 @@ pub(super) fn not_found(message: &'static str) -> Error {
 }
 
 /// The error for an object that cannot be read.
-pub(super) fn unreadable(error: gix::Error) -> Error {
+pub(super) fn unreadable(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     let message = "an object of the repository is missing or broken: the clone may be partial or \
                    damaged; git fsck tells more";
     Error::unavailable(message).caused_by(error)

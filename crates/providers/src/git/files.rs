@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gix::objs::tree::EntryKind;
+use redaction::RedactionScope;
 use resource::{
-    Content, Cursor, Error, Page, PageRequest, ReadRequest, Reading, Resource, Result, Uri,
+    Content, Cursor, Error, ErrorKind, Page, PageRequest, ReadRequest, Reading, Resource, Result,
+    Uri,
 };
 
+use super::blob::MAX_BLOB_BYTES;
+use super::content::GitContent;
 use super::describe::{TreePlace, submodule_text};
 use super::error::not_found;
 use super::location::RevisionSpec;
@@ -24,12 +28,23 @@ impl GitSession<'_> {
         let entry = match resolved.is_tree {
             true => self.find_entry(resolved.root, path)?,
             false if path.is_root() => {
+                self.require_name(revision)?;
                 Some(FoundEntry { kind: EntryKind::Blob, id: resolved.root })
             }
             false => None,
         };
         let entry = entry.ok_or_else(|| not_found("the revision has no such path"))?;
         Ok(TreePlace { revision: revision.clone(), resolved, path: path.clone(), entry })
+    }
+
+    /// Refuses a file by its hash, or by a tag, where its name decides what is masked.
+    fn require_name(&self, revision: &RevisionSpec) -> Result<()> {
+        if revision.inner_path().is_some() || self.git.redaction.scope() == RedactionScope::Off {
+            return Ok(());
+        }
+        let message = "this object is a file without its name, which decides what is masked; read \
+                       it by its path, as HEAD/src/main.rs, or set `redact = false` for the mount";
+        Err(Error::new(ErrorKind::Unsupported, message))
     }
 
     /// Lists a page of the folder at `place`.
@@ -64,7 +79,8 @@ impl GitSession<'_> {
                 break;
             }
         }
-        let freshness = self.git.freshness_of(place.resolved.is_immutable);
+        let is_immutable = place.resolved.is_immutable && items.iter().all(|item| item.immutable);
+        let freshness = self.git.freshness_of(is_immutable);
         Ok(Page { next, ..Page::from_items(items, freshness) })
     }
 
@@ -89,32 +105,46 @@ impl GitSession<'_> {
         place: &TreePlace,
         request: &ReadRequest,
     ) -> Result<Reading> {
-        let freshness = self.git.freshness_of(place.resolved.is_immutable);
         if place.is_folder() {
+            let freshness = self.git.freshness_of(place.resolved.is_immutable);
             let described = self.describe(uri, place)?;
             return Ok(Reading::new(Content::Collection(described), freshness));
+        }
+        let content = match place.entry.kind {
+            EntryKind::Commit => None,
+            _ => Some(self.find_content(place.entry)?),
+        };
+        if let Some(content) = content.filter(|content| content.size > MAX_BLOB_BYTES) {
+            return self.read_large(uri, place, &content, request);
         }
         let stamp = match place.resolved.is_immutable {
             true => None,
             false => self.stamp_of(&place.revision, place.resolved),
         };
-        let is_stamped = place.resolved.is_immutable || stamp.is_some();
-        let file = CachedFile { stamp, ..self.load_file(uri, place)? };
+        let file = CachedFile { stamp, ..self.load_file(uri, place, content.as_ref())? };
+        let is_stamped = file.resource.immutable || file.stamp.is_some();
+        let may_change = content.is_some_and(|content| content.may_change());
+        let freshness = self.git.freshness_of(file.resource.immutable);
         let mut parts = vec![file.part(&request.window)?];
         let total_parts = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
-        if is_stamped {
+        if is_stamped && !may_change {
             self.git.read_cache.insert(file);
         }
         Ok(Reading { total_parts, ..Reading::new(Content::Parts(parts), freshness) })
     }
 
-    fn load_file(&self, uri: &Uri, place: &TreePlace) -> Result<CachedFile> {
-        if place.entry.kind == EntryKind::Commit {
+    fn load_file(
+        &self,
+        uri: &Uri,
+        place: &TreePlace,
+        stored: Option<&GitContent>,
+    ) -> Result<CachedFile> {
+        let Some(stored) = stored else {
             let (resource, bytes) = (self.describe(uri, place)?, submodule_text(place.entry));
             return Ok(CachedFile { resource, bytes: bytes.into(), is_text: true, stamp: None });
-        }
-        let content = self.load_blob(place.entry.id, place.masked_path())?;
-        let described = self.describe_sized(uri, place, Some(content.stored_size))?;
+        };
+        let content = self.load_content(stored, &place.masked_path())?;
+        let described = self.describe_content(uri, place, Some(stored))?;
         let mut resource = Arc::unwrap_or_clone(described);
         let named = mime::by_name(&resource.name);
         let mime = match (place.entry.kind, content.is_text) {

@@ -111,6 +111,13 @@ impl RevisionSpec {
         &self.0
     }
 
+    /// The path that the revision itself names, as in `HEAD:src/main.rs`.
+    pub(super) fn inner_path(&self) -> Option<&[u8]> {
+        let colon = self.0.iter().rposition(|byte| *byte == b':')?;
+        // A colon in braces is one of a time, as in `main@{12:30}`.
+        Some(&self.0[colon + 1..]).filter(|path| !path.contains(&b'}'))
+    }
+
     /// The object that a full hash names.
     pub(super) fn full_hash(&self) -> Option<gix::ObjectId> {
         gix::ObjectId::from_hex(&self.0).ok()

@@ -13,10 +13,13 @@ use redaction::{Redaction, RedactionScope, Syntax};
 use resource::{CacheScope, Error, Freshness, Result, Uri};
 use tokio::sync::Semaphore;
 
-use super::blob::BlobContent;
+use super::blob::{BlobContent, ContentKey};
 use super::commit_object::CommitText;
 use super::error::cancelled;
 use super::hostile::HostileNames;
+use super::large_file::{GitLargeForm, MAX_KNOWN_FORMS};
+use super::large_reader::IdleReaders;
+use super::lfs::{CheckoutVersion, LfsPointer, MAX_KNOWN_CHECKOUTS, MAX_KNOWN_POINTERS};
 use super::location::RevisionSpec;
 use super::open::{RepositoryFault, open_repository};
 use super::options::{Options, WatchMode};
@@ -65,7 +68,11 @@ pub(super) struct GitRepository {
     pub(super) hostile_names: HostileNames,
     pub(super) read_cache: ReadCache,
     pub(super) revisions: Cache<RevisionSpec, Arc<(ResolvedRevision, Arc<RefStamp>)>>,
-    pub(super) blobs: Cache<(ObjectId, Option<Syntax>), Arc<BlobContent>>,
+    pub(super) blobs: Cache<ContentKey, Arc<BlobContent>>,
+    pub(super) large_forms: Cache<ContentKey, Arc<GitLargeForm>>,
+    pub(super) idle_readers: IdleReaders,
+    pub(super) lfs_pointers: Cache<ObjectId, Option<LfsPointer>>,
+    pub(super) lfs_checkouts: Cache<CheckoutVersion, ObjectId>,
     pub(super) commit_texts: Cache<ObjectId, Arc<CommitText>>,
     pub(super) documents: Cache<(Uri, String), bytes::Bytes>,
     pub(super) recent: Cache<ObjectId, Arc<Mutex<RecentChanges>>>,
@@ -107,6 +114,10 @@ impl GitRepository {
             read_cache: ReadCache::default(),
             revisions: Cache::new(CacheBounds::entries(MAX_REVISIONS)),
             blobs: Cache::new(CONTENT_CACHE),
+            large_forms: Cache::new(CacheBounds::entries(MAX_KNOWN_FORMS)),
+            idle_readers: IdleReaders::default(),
+            lfs_pointers: Cache::new(CacheBounds::entries(MAX_KNOWN_POINTERS)),
+            lfs_checkouts: Cache::new(CacheBounds::entries(MAX_KNOWN_CHECKOUTS)),
             commit_texts: Cache::new(CacheBounds::weight(COMMIT_TEXT_BYTES)),
             documents: Cache::new(CONTENT_CACHE),
             recent: Cache::new(CacheBounds::entries(MAX_TIPS)),

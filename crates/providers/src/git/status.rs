@@ -149,10 +149,29 @@ impl GitSession<'_> {
             }
             match item.map_err(unreadable)? {
                 gix::status::Item::TreeIndex(change) => parts.add_staged(&change),
-                gix::status::Item::IndexWorktree(item) => parts.add_unstaged(&item),
+                gix::status::Item::IndexWorktree(item) => {
+                    if !self.is_unchanged_lfs(&item)? {
+                        parts.add_unstaged(&item);
+                    }
+                }
             }
         }
         Ok(parts)
+    }
+
+    /// Whether a file only seems to be changed, because LFS keeps its content.
+    fn is_unchanged_lfs(&self, item: &WorktreeItem) -> Result<bool> {
+        let WorktreeItem::Modification { entry, rela_path, status, .. } = item else {
+            return Ok(false);
+        };
+        match status {
+            EntryStatus::Change(WorktreeChange::Modification {
+                executable_bit_changed: false,
+                content_change: Some(_),
+                ..
+            }) => self.is_lfs_checkout(rela_path, entry.id),
+            _ => Ok(false),
+        }
     }
 }
 

@@ -170,7 +170,10 @@ impl GitSession<'_> {
 }
 
 /// Opens the folder of `path` below `root`, through no link; `None` if it is not there.
-fn open_parent<'a>(root: &Path, path: &'a RepoPath) -> Result<Option<(OwnedFd, &'a [u8])>, Errno> {
+pub(super) fn open_parent<'a>(
+    root: &Path,
+    path: &'a RepoPath,
+) -> Result<Option<(OwnedFd, &'a [u8])>, Errno> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut folder = open(root, flags, Mode::empty())?;
     let mut names = path.names().peekable();

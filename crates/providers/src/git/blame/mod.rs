@@ -53,7 +53,7 @@ impl GitSession<'_> {
         let (commit, _) = self.resolve_commit(revision)?;
         let place = self.find_place(revision, path)?;
         self.read_document(&described, request, |format| {
-            let content = self.load_blob(place.entry.id, place.masked_path())?;
+            let content = self.load_blob(place.entry.id, &place.masked_path())?;
             let text =
                 content.text().ok_or_else(|| Error::invalid("a binary file has no lines"))?;
             let runs = self.blame(commit, path)?;

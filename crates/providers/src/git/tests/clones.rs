@@ -1,6 +1,6 @@
-//! Clones and repositories of unusual kinds: partial ones, odd names, reflogs, mailmaps, large files.
+//! Clones and repositories of unusual kinds: partial ones, odd names, reflogs, mailmaps.
 
-use resource::{ErrorKind, Provider, ReadRequest, Window};
+use resource::{ErrorKind, Provider, ReadRequest};
 
 use super::{TestRepo, ctx, list_all, names, read_json, read_text, uri};
 use crate::git::{Git, Options};
@@ -139,27 +139,6 @@ async fn names_that_are_no_utf_8_are_read_in_every_view() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_gibibyte_is_told_by_its_size_and_how_to_read_it() {
-    let repo = TestRepo::new();
-    let large = std::fs::File::create(repo.path().join("large.bin")).unwrap();
-    large.set_len(1 << 30).unwrap();
-    repo.git(&["-c", "core.compression=1", "add", "large.bin"]);
-    repo.git(&["commit", "-q", "-m", "large"]);
-    repo.write("small.txt", "small\n");
-    repo.commit("small");
-    let git = repo.serve();
-    let of = uri("git:///HEAD/large.bin");
-    assert_eq!(git.stat(&ctx(), &of).await.unwrap().size, Some(1 << 30));
-    let blob = repo.git_text(&["rev-parse", "HEAD:large.bin"]);
-    let window = ReadRequest::from(Window::Part { offset: 1 << 29, length: 4096, etag: None });
-    let error = git.read(&ctx(), &of, &window).await.err().unwrap();
-    assert_eq!(error.kind, ErrorKind::TooLarge);
-    assert!(error.message.contains(&format!("git cat-file blob {blob} > FILE")), "{error}");
-    assert!(read_text(&git, "git:///commit/HEAD~1").await.contains("large.bin (too large)"));
-    assert_eq!(read_text(&git, "git:///HEAD/small.txt").await, "small\n");
-}
-
-#[tokio::test]
 async fn the_commits_of_a_log_have_their_files_if_asked() {
     let repo = TestRepo::new();
     repo.write("a.txt", "one\ntwo\nthree\nfour\n");
@@ -177,4 +156,59 @@ async fn the_commits_of_a_log_have_their_files_if_asked() {
     assert_eq!(log[0]["files"].as_array().unwrap().len(), 2, "{log}");
     let error = git.stat(&ctx(), &uri("git:///log/main?files=some")).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::Invalid);
+}
+
+#[tokio::test]
+async fn objects_of_an_alternate_are_read() {
+    let repo = TestRepo::new();
+    repo.write("a.txt", "one\n");
+    repo.write("large.bin", vec![0; 65 << 20]);
+    repo.commit("first");
+    let folder = tempfile::tempdir().unwrap();
+    let clone = folder.path().join("clone");
+    let from = repo.path();
+    repo.git(&["clone", "-q", "--shared", from.to_str().unwrap(), clone.to_str().unwrap()]);
+    assert!(clone.join(".git/objects/info/alternates").is_file());
+    let git = Git::open(&Options::new(&clone)).unwrap();
+    assert_eq!(read_text(&git, "git:///HEAD/a.txt").await, "one\n");
+    assert_eq!(read_json(&git, "git:///log").await.as_array().unwrap().len(), 1);
+    let part = resource::Window::Part { offset: 64 << 20, length: 9, etag: None };
+    git.read(&ctx(), &uri("git:///HEAD/large.bin"), &ReadRequest::from(part)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_submodule_is_shown_as_its_commit_in_every_view() {
+    let (part, repo) = (TestRepo::new(), TestRepo::new());
+    part.write("p.txt", "p\n");
+    let first = part.commit("part");
+    let from = part.path();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"];
+    repo.git(&[&add[..], &[from.to_str().unwrap(), "part"]].concat());
+    repo.commit("with a part");
+    let git = repo.serve();
+    let text = format!("Subproject commit {first}\n");
+    assert_eq!(read_text(&git, "git:///HEAD/part").await, text);
+    assert_eq!(read_json(&git, "git:///status").await, serde_json::json!([]));
+    let inner = repo.path().join("part");
+    let (ok, _, error) =
+        super::run_git(&inner, &["commit", "-q", "--allow-empty", "-m", "next"], &[], b"");
+    assert!(ok, "{error}");
+    let status = read_json(&git, "git:///status").await;
+    assert_eq!((&status[0]["path"], &status[0]["worktree"]), (&"part".into(), &"M".into()));
+    let diff = read_text(&git, "git:///diff/worktree").await;
+    assert!(diff.contains(&format!("-{text}+Subproject commit ")), "{diff}");
+}
+
+#[tokio::test]
+async fn a_configuration_that_includes_itself_ends() {
+    let repo = TestRepo::new();
+    repo.write("a.txt", "a\n");
+    repo.commit("first");
+    let path = repo.path().join(".git/config");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{config}[include]\n\tpath = config\n")).unwrap();
+    match Git::open(&Options::new(repo.path())) {
+        Ok(git) => assert_eq!(read_text(&git, "git:///HEAD/a.txt").await, "a\n"),
+        Err(fault) => assert_eq!(fault.reason, "the git repository cannot be opened"),
+    }
 }

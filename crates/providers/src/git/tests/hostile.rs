@@ -1,6 +1,6 @@
 //! Hostile repositories: an error for the one resource, never a crash, never an escape.
 
-use resource::{ErrorKind, Health as _, Provider, ReadRequest, Window};
+use resource::{ErrorKind, Health as _, Provider, ReadRequest};
 
 use super::{TestRepo, ctx, list_all, names, read_error, read_json, read_text, uri};
 
@@ -57,22 +57,6 @@ async fn hostile_names_are_left_out_and_told() {
     }
     assert_eq!(read_text(&git, "git:///HEAD/%FF%FE").await, "x");
     assert!(read_text(&git, "git:///commit/HEAD").await.contains("good.txt"));
-}
-
-#[tokio::test]
-async fn a_blob_over_the_bound_is_refused_by_its_header() {
-    let repo = TestRepo::new();
-    let large = blob(&repo, &vec![b'a'; 80 << 20]);
-    let small = blob(&repo, b"small");
-    let tree = write_tree(&repo, &[("100644", b"large", &large), ("100644", b"small", &small)]);
-    commit_tree(&repo, &tree);
-    let git = repo.serve();
-    assert_eq!(list_all(&git, "git:///HEAD", 9).await[0].size, Some(80 << 20));
-    let window = ReadRequest::from(Window::Part { offset: 0, length: 4096, etag: None });
-    let error = git.read(&ctx(), &uri("git:///HEAD/large"), &window).await.err().unwrap();
-    assert_eq!(error.kind, ErrorKind::TooLarge);
-    assert_eq!(read_text(&git, "git:///HEAD/small").await, "small");
-    assert!(read_text(&git, "git:///commit/HEAD").await.contains("too large"));
 }
 
 #[tokio::test]

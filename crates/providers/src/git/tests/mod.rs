@@ -5,9 +5,12 @@ mod completing;
 mod contract;
 mod history;
 mod hostile;
+mod large;
+mod lfs;
 mod made_history;
 mod revisions;
 mod status;
+mod updates;
 mod watching;
 
 use std::io::Write as _;

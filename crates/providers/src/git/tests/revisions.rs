@@ -211,3 +211,94 @@ async fn another_policy_of_masks_gives_other_versions() {
     }
     assert_eq!(seen.len(), 3 * count);
 }
+
+#[tokio::test]
+async fn three_dots_compare_with_where_the_branches_part() {
+    let repo = TestRepo::new();
+    repo.write("a.txt", "one\n");
+    let base = repo.commit("base");
+    repo.git(&["switch", "-q", "-c", "side"]);
+    repo.write("b.txt", "b\n");
+    repo.commit("side");
+    repo.git(&["switch", "-q", "main"]);
+    repo.write("a.txt", "two\n");
+    repo.commit("main");
+    let git = repo.serve();
+    let parted = read_text(&git, "git:///diff/main...side").await;
+    assert_eq!(parted, read_text(&git, &format!("git:///diff/{base}..side")).await);
+    assert!(parted.contains("+b") && !parted.contains("a.txt"), "{parted}");
+    assert!(read_text(&git, "git:///diff/main..side").await.contains("-two"));
+    let only = read_json(&git, "git:///diff/main...side/b.txt").await.to_string();
+    assert!(only.contains("b.txt"), "{only}");
+    assert_eq!(read_text(&git, "git:///diff/main...side/a.txt").await, "");
+    // Branches without a common commit.
+    repo.git(&["switch", "-q", "--orphan", "alone"]);
+    repo.write("c.txt", "c\n");
+    repo.commit("alone");
+    let git = repo.serve();
+    let kind = read_error(&git, "git:///diff/main...alone").await;
+    assert_eq!(kind, ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn templates_and_their_variables_are_described() {
+    let (repo, ..) = tagged();
+    let git = repo.serve();
+    let page = git.templates(&ctx(), &resource::PageRequest::first(99)).await.unwrap();
+    let texts: Vec<&str> = page.items.iter().map(|template| template.uri.as_str()).collect();
+    for kind in ["{revision}/{+path}", "log/", "commit/", "diff/", "blame/"] {
+        assert!(texts.iter().any(|text| text.contains(kind)), "{kind} in {texts:?}");
+    }
+    for template in &page.items {
+        assert!(template.title.is_some() && template.description.is_some(), "{}", template.name);
+        let described = template.variables.iter().filter(|one| one.description.is_some());
+        assert_eq!(described.count(), template.uri.variables().count(), "{}", template.name);
+    }
+}
+
+#[tokio::test]
+async fn a_file_without_its_name_does_not_go_around_the_masks() {
+    use redaction::{Redaction, RedactionScope, Redactor};
+    let repo = TestRepo::new();
+    repo.write(".env", "DB_PASSWORD=tomato-plum-9\n");
+    repo.write(".kube/config", "users:\n- user:\n    token: tomato-plum-9\n");
+    repo.write("plain.txt", "plain\n");
+    let commit = repo.commit("first");
+    let id = repo.git_text(&["rev-parse", "HEAD:.env"]);
+    repo.git(&["tag", "a-file", &id]);
+    repo.git(&["tag", "-a", "-m", "a file", "a-tagged-file", &id]);
+    for scope in [RedactionScope::SensitiveFiles, RedactionScope::Everything] {
+        let redaction = Redaction::new(scope, std::sync::Arc::new(Redactor::default()));
+        let git = Git::open(&Options { redaction, ..Options::new(repo.path()) }).unwrap();
+        for nameless in [&id, &id[..8], "a-file", "a-tagged-file", "refs%2Ftags%2Fa-file"] {
+            let kind = read_error(&git, &format!("git:///{nameless}")).await;
+            assert_eq!(kind, ErrorKind::Unsupported, "{nameless}");
+            let stat = git.stat(&ctx(), &uri(&format!("git:///{nameless}"))).await;
+            assert_eq!(stat.err().unwrap().kind, ErrorKind::Unsupported);
+            for document in ["blame", "commit", "log"] {
+                let place = format!("git:///{document}/{nameless}");
+                let _error = read_error(&git, &place).await;
+            }
+            let place = uri(&format!("git:///diff/{nameless}..HEAD"));
+            let diff = git.read(&ctx(), &place, &ReadRequest::whole(1 << 20)).await;
+            assert!(!format!("{diff:?}").contains("tomato"));
+        }
+        for named in [
+            "HEAD/.env",
+            "HEAD%3A.env",
+            "%3A.env",
+            "%3A0%3A.env",
+            "HEAD%5E%7Btree%7D%3A.env",
+            &format!("{commit}%3A.env"),
+            "HEAD/.kube/config",
+            "HEAD%3A.kube/config",
+            "HEAD%3A.kube%2Fconfig",
+        ] {
+            let text = read_text(&git, &format!("git:///{named}")).await;
+            assert!(text.contains("[redacted ") && !text.contains("tomato"), "{named}: {text}");
+        }
+        assert!(!names(&git, "git:///refs").await.contains(&"a-file".to_owned()));
+        assert_eq!(read_text(&git, "git:///HEAD%3Aplain.txt").await, "plain\n");
+    }
+    assert!(read_text(&repo.serve(), &format!("git:///{id}")).await.contains("tomato"));
+}
