@@ -52,7 +52,7 @@ class HttpClient:
 
     def messages(self, method: str, **params: Any) -> Iterator[dict[str, Any]]:
         """Sends a request and yields every message of the response; closing the iterator closes the connection."""
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": META}})
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": META | params.get("_meta", {})}})
         headers = {
             "Accept": "application/json, text/event-stream",
             "Content-Type": "application/json",

@@ -60,6 +60,10 @@ class ServerProcess:
             self._process.kill()
             self._process.wait()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def is_running(self) -> bool:
         return self._process.poll() is None
 

@@ -63,6 +63,8 @@ pub enum ArchiveKind {
     TarGz,
     /// tar, compressed by Zstandard.
     TarZst,
+    /// tar, compressed by xz.
+    TarXz,
     /// A mail message, whose members are its attachments.
     Mail,
     /// A mailbox, whose members are the attachments of its messages.
@@ -71,11 +73,13 @@ pub enum ArchiveKind {
 
 /// The endings of names, the kinds they stand for, and their MIME types. A longer ending comes
 /// before its end.
-const ENDINGS: [(&str, ArchiveKind, &str); 22] = [
+const ENDINGS: [(&str, ArchiveKind, &str); 24] = [
     (".eml", ArchiveKind::Mail, "message/rfc822"),
     (".mbox", ArchiveKind::Mailbox, "application/mbox"),
     (".tar.gz", ArchiveKind::TarGz, "application/gzip"),
     (".tar.zst", ArchiveKind::TarZst, "application/zstd"),
+    (".tar.xz", ArchiveKind::TarXz, "application/x-xz"),
+    (".txz", ArchiveKind::TarXz, "application/x-xz"),
     (".tgz", ArchiveKind::TarGz, "application/gzip"),
     (".taz", ArchiveKind::TarGz, "application/gzip"),
     (".crate", ArchiveKind::TarGz, "application/gzip"),
@@ -120,6 +124,7 @@ impl ArchiveKind {
             Self::Tar => &TarContainer(TarPacking::Plain),
             Self::TarGz => &TarContainer(TarPacking::Gzip),
             Self::TarZst => &TarContainer(TarPacking::Zstandard),
+            Self::TarXz => &TarContainer(TarPacking::Xz),
             Self::Mail => &MailContainer::Message,
             Self::Mailbox => &MailContainer::Mailbox,
         }
@@ -145,6 +150,8 @@ mod tests {
             ("a.tar.gz", Some(ArchiveKind::TarGz)),
             ("a.tgz", Some(ArchiveKind::TarGz)),
             ("a.tar.zst", Some(ArchiveKind::TarZst)),
+            ("a.tar.xz", Some(ArchiveKind::TarXz)),
+            ("a.tar.bz2", None),
             ("a.tar", Some(ArchiveKind::Tar)),
             ("日本.zip", Some(ArchiveKind::Zip)),
             ("a.gz", None),

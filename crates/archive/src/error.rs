@@ -30,6 +30,9 @@ impl From<io::Error> for ArchiveError {
             io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
                 Self::Damaged("its compressed data makes no sense")
             }
+            io::ErrorKind::OutOfMemory => Self::TooLarge(
+                "this archive takes more memory to unpack than the bound of 33 MiB".to_owned(),
+            ),
             _ => Self::Source(error),
         }
     }

@@ -7,6 +7,9 @@ use crate::error::ArchiveError;
 use crate::member_path::{Backslash, member_path};
 use crate::{MAX_MEMBER_BYTES, MAX_MEMBERS, MAX_TABLE_BYTES};
 
+/// What a note says of members that have no content.
+const LINKS_NOTE: &str = "links and special files";
+
 /// A file or folder in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
@@ -112,6 +115,11 @@ impl MemberIndex {
         builder.finish()
     }
 
+    /// Whether a note says that the archive has content which no member has.
+    pub fn is_of_lost_content(note: &str) -> bool {
+        !note.ends_with(LINKS_NOTE)
+    }
+
     /// The member at `path`.
     pub fn get(&self, path: &str) -> Option<&Member> {
         let at = self.members.binary_search_by(|member| (*member.path).cmp(path)).ok()?;
@@ -172,6 +180,8 @@ pub(crate) struct IndexBuilder {
     /// How many members have a name that leads elsewhere, or are links and devices.
     bad_names: usize,
     links: usize,
+    /// How many files another one of the same path takes the place of.
+    replaced: usize,
     truncated: bool,
 }
 
@@ -183,7 +193,8 @@ impl IndexBuilder {
         if self.path_bytes > MAX_TABLE_BYTES {
             return Err(too_large("its names are over the bound of 64 MiB"));
         }
-        self.members.insert(member.path.clone(), member);
+        let earlier = self.members.insert(member.path.clone(), member);
+        self.replaced += usize::from(earlier.is_some_and(|earlier| !earlier.is_folder));
         Ok(())
     }
 
@@ -252,7 +263,8 @@ impl IndexBuilder {
             }
         };
         note(self.bad_names, "members with names that are no paths inside the archive");
-        note(self.links, "links and special files");
+        note(self.links, LINKS_NOTE);
+        note(self.replaced, "files with the name of a later one");
         note(clashes, "files with the name of a folder");
         if self.truncated {
             notes.push("the archive is damaged: it ends too early".to_owned());
@@ -308,6 +320,18 @@ mod tests {
         }
         let index = builder.finish().unwrap();
         assert_eq!((index.len(), index.get("a").unwrap().size), (1, 2));
+        assert_eq!(index.notes, ["1 files with the name of a later one"]);
+        assert!(MemberIndex::is_of_lost_content(&index.notes[0]));
+    }
+
+    #[test]
+    fn links_have_no_content_that_is_lost() {
+        let mut builder = IndexBuilder::default();
+        builder.add(file("a")).unwrap();
+        builder.leave_out_link().unwrap();
+        let index = builder.finish().unwrap();
+        assert_eq!(index.notes.len(), 1);
+        assert!(!MemberIndex::is_of_lost_content(&index.notes[0]));
     }
 
     #[test]

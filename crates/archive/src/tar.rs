@@ -7,6 +7,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
 
 use crate::MAX_UNPACKED_BYTES;
 use crate::container::{ArchiveKind, Container, Indexing};
@@ -17,12 +18,16 @@ use crate::source::{PositionedRead, SourceReader};
 use crate::zip::ZstdReader;
 use scan::TarScan;
 
+/// The most memory of one decoder of xz, in KiB: a dictionary of 32 MiB, and what is around it.
+const MAX_XZ_KIB: u32 = 33 << 10;
+
 /// How a tar file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TarPacking {
     Plain,
     Gzip,
     Zstandard,
+    Xz,
 }
 
 /// The parser of tar files.
@@ -37,6 +42,7 @@ impl TarPacking {
             Self::Plain => Box::new(packed),
             Self::Gzip => Box::new(MultiGzDecoder::new(packed)),
             Self::Zstandard => Box::new(ZstdReader::new(packed)),
+            Self::Xz => Box::new(XzReader::new_mem_limit(packed, true, MAX_XZ_KIB)),
         }
     }
 }

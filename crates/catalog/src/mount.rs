@@ -20,6 +20,7 @@ use crate::layers::ruled::MetadataRules;
 use crate::layers::selected::ToolSelection;
 use crate::layers::timed::Timed;
 use crate::layers::unpacked::Unpacked;
+use crate::layers::withheld::Withheld;
 use crate::layers::{self, Layer};
 use crate::memo::Memo;
 
@@ -94,6 +95,9 @@ impl MountOptions {
             layers.push(Box::new(self.rules));
         }
         layers.push(Box::new(Bounded(self.max_read)));
+        if self.unpack && self.redaction.scope() != RedactionScope::Off {
+            layers.push(Box::new(Withheld(self.redaction.clone())));
+        }
         if let Some(rendering) = self.rendering {
             layers.push(Box::new(rendering));
         }

@@ -52,6 +52,8 @@ pub enum DocumentKind {
     Notebook,
     /// Markdown.
     Markdown,
+    /// AsciiDoc.
+    AsciiDoc,
     /// Source code, JSON, YAML, TOML, a diff.
     Source,
     /// Raster image.
@@ -130,6 +132,12 @@ const KINDS: &[KindRow] = &[
         "Markdown",
         &["text/markdown", "text/x-markdown"],
         &["md", "markdown", "mdown", "mkd"],
+    ),
+    (
+        DocumentKind::AsciiDoc,
+        "AsciiDoc",
+        &["text/asciidoc", "text/x-asciidoc"],
+        &["adoc", "asciidoc"],
     ),
     (
         DocumentKind::Image,
@@ -227,6 +235,7 @@ impl DocumentKind {
             Self::Notebook => &[Form::Markdown, Form::Plain],
             Self::Man => &[Form::Markdown, Form::Plain, Form::Html],
             Self::Markdown => &[Form::Html],
+            Self::AsciiDoc => &[Form::Html, Form::HighlightedHtml, Form::Outline],
             Self::Source => &[Form::HighlightedHtml, Form::Outline],
             Self::Image => &[Form::Plain, Form::Thumbnail],
             Self::Svg => &[Form::SanitisedSvg],

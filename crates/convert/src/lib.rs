@@ -26,6 +26,7 @@ mod office_fixture;
 #[cfg(test)]
 mod properties;
 
+mod asciidoc;
 mod epub;
 mod html;
 mod image;
@@ -62,6 +63,7 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
         }
         DocumentKind::Html => html::convert(document, form),
         DocumentKind::Markdown => markup::convert(document, form),
+        DocumentKind::AsciiDoc => asciidoc::convert(document, form),
         DocumentKind::Notebook => notebook::convert(document, form),
         DocumentKind::Source => source::convert(document, form),
         DocumentKind::Image | DocumentKind::Svg => image::convert(document, form),
@@ -97,6 +99,7 @@ mod tests {
             (DocumentKind::Html, "<h1>港</h1><p>Words</p>", "a.html"),
             (DocumentKind::Notebook, r##"{"nbformat":4,"cells":[]}"##, "a.ipynb"),
             (DocumentKind::Markdown, "# 港\n\nWords\n", "a.md"),
+            (DocumentKind::AsciiDoc, "= 港\n\nWords\n", "a.adoc"),
             (DocumentKind::Source, "{\"name\": \"港\"}\n", "a.json"),
             (DocumentKind::Source, "fn main() {}\n", "a.rs"),
             (DocumentKind::Svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "a.svg"),

@@ -56,6 +56,7 @@ fn document(kind: DocumentKind, words: &str) -> (Vec<u8>, &'static str) {
             "a.ipynb",
         ),
         DocumentKind::Markdown => text(format!("# {words}\n\n```rust\n{words}\n```\n"), "a.md"),
+        DocumentKind::AsciiDoc => text(format!("= {words}\n\n----\n{words}\n----\n\n* {words}\n"), "a.adoc"),
         DocumentKind::Source => text(format!("fn main() {{ \"{words}\" }}\n"), "a.rs"),
         DocumentKind::Image => text(format!("\u{89}PNG{words}"), "a.png"),
         DocumentKind::Svg => text(format!("<svg xmlns='http://www.w3.org/2000/svg'><text>{xml}</text></svg>"), "a.svg"),

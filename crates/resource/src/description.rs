@@ -57,6 +57,8 @@ pub struct Resource {
     /// The path of the file that symbolic links lead to, if the URI leads through links: its name
     /// says what the file is. Never sent to a client.
     pub link_target: Option<Arc<str>>,
+    /// Whether a secret was masked in the content that a reading gives. Never sent to a client.
+    pub is_masked: bool,
     /// Members that the source sent and we do not know, passed on verbatim.
     pub extra: UnknownMembers,
 }
@@ -86,6 +88,7 @@ impl Resource {
             is_view: false,
             is_archive: false,
             link_target: None,
+            is_masked: false,
             extra: UnknownMembers::default(),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use lzma_rust2::{XzOptions, XzWriter};
 use proptest::prelude::{any, prop, proptest};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -52,6 +53,12 @@ fn zstandard(bytes: &[u8]) -> Vec<u8> {
     compress_to_vec(bytes, CompressionLevel::Fastest)
 }
 
+fn xz(bytes: &[u8], options: XzOptions) -> Vec<u8> {
+    let mut writer = XzWriter::new(Vec::new(), options).unwrap();
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
 fn index(kind: ArchiveKind, file: &[u8]) -> Result<MemberIndex, ArchiveError> {
     let mut indexing = kind.container().start_index(Arc::new(Bytes::copy_from_slice(file)));
     loop {
@@ -75,11 +82,12 @@ fn read(kind: ArchiveKind, file: &[u8], path: &str) -> Result<Vec<u8>, ArchiveEr
     Ok(all)
 }
 
-fn every_kind(plain: &[u8]) -> [(ArchiveKind, Vec<u8>); 3] {
+fn every_kind(plain: &[u8]) -> [(ArchiveKind, Vec<u8>); 4] {
     [
         (ArchiveKind::Tar, plain.to_vec()),
         (ArchiveKind::TarGz, gzip(plain)),
         (ArchiveKind::TarZst, zstandard(plain)),
+        (ArchiveKind::TarXz, xz(plain, XzOptions::with_preset(1))),
     ]
 }
 
@@ -104,12 +112,24 @@ fn members_are_read_from_every_packing() {
         assert!(index.get("old").unwrap().is_folder);
         assert_eq!(read(kind, &file, "a/b.txt").unwrap(), b"hello again", "the last one counts");
         assert_eq!(read(kind, &file, "long").unwrap(), long);
-        assert!(index.notes.is_empty(), "{:?}", index.notes);
+        assert_eq!(index.notes, ["1 files with the name of a later one"]);
     }
     let two = [gzip(&plain[..1024]), gzip(&plain[1024..])].concat();
     assert_eq!(read(ArchiveKind::TarGz, &two, "long").unwrap(), long, "gzip in two members");
     let skippable = [&b"\x50\x2a\x4d\x18\x03\0\0\0abc"[..], &zstandard(&plain)].concat();
     assert_eq!(read(ArchiveKind::TarZst, &skippable, "long").unwrap(), long);
+    let half = |bytes| xz(bytes, XzOptions::with_preset(0));
+    let two = [half(&plain[..1024]), half(&plain[1024..])].concat();
+    assert_eq!(read(ArchiveKind::TarXz, &two, "long").unwrap(), long, "two streams of xz");
+}
+
+#[test]
+fn an_xz_that_takes_too_much_memory_is_refused() {
+    let mut options = XzOptions::with_preset(0);
+    options.lzma_options.dict_size = 64 << 20;
+    let file = xz(&tar(&[entry("a", b'0', b"x")]), options);
+    let error = index(ArchiveKind::TarXz, &file).unwrap_err();
+    assert!(matches!(error, ArchiveError::TooLarge(_)), "{error}");
 }
 
 #[test]
@@ -212,7 +232,7 @@ fn a_bomb_ends_at_the_bounds() {
 proptest! {
     #[test]
     fn no_bytes_make_the_parser_panic(
-        at in prop::collection::vec((0_usize..4000, any::<u8>()), 0..6), is_packed: bool,
+        at in prop::collection::vec((0_usize..4000, any::<u8>()), 0..6), packing in 0_usize..4,
     ) {
         let mut file = tar(&[
             entry("././@LongLink", b'L', b"long\0"),
@@ -220,10 +240,8 @@ proptest! {
             entry("pax", b'x', b"13 path=long\n"),
             entry("b", b'0', b"x"),
         ]);
-        let kind = if is_packed { ArchiveKind::TarZst } else { ArchiveKind::Tar };
-        if is_packed {
-            file = zstandard(&file);
-        }
+        let (kind, packed) = every_kind(&file).into_iter().nth(packing).expect("four kinds");
+        file = packed;
         for (at, byte) in at {
             let at = at % file.len();
             file[at] = byte;

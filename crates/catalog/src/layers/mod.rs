@@ -12,6 +12,7 @@ pub mod ruled;
 pub mod selected;
 pub mod timed;
 pub mod unpacked;
+pub mod withheld;
 
 use std::sync::Arc;
 

@@ -14,3 +14,4 @@ mod skills;
 mod unpacked;
 mod unpacked_bounds;
 mod unpacked_changes;
+mod withheld;

@@ -135,6 +135,38 @@ fn archives_of_other_programs_are_read_and_those_with_a_password_refused() {
 }
 
 #[test]
+fn the_bytes_of_an_archive_with_a_secret_are_withheld() {
+    let home = archives();
+    let mut desk = StdioProgram::start(refdesk(home.path(), &["serve", "--stdio", "app"]));
+    let mut bytes_of = |archive: &str, mime: &str| {
+        let accept = json!({ "dev.refdesk/accept": [mime] });
+        let uri = format!("file:///app/{archive}");
+        desk.request("resources/read", json!({ "uri": uri, "_meta": accept }))
+    };
+    for (archive, mime) in [
+        ("made.zip", "application/zip"),
+        ("made.tar.gz", "application/gzip"),
+        ("nested.zip", "application/zip"),
+        ("nested.zip/made.tar.gz", "application/gzip"),
+        ("locked.zip", "application/zip"),
+    ] {
+        let refused = bytes_of(archive, mime)["error"]["message"].to_string();
+        assert!(refused.contains("withheld"), "{archive}: {refused}");
+    }
+    for (archive, mime) in [("py.zip", "application/zip"), ("py.tar", "application/x-tar")] {
+        let given = bytes_of(archive, mime);
+        assert!(given["result"]["contents"][0]["blob"].is_string(), "{given}");
+    }
+    // A model that reads the archive still gets its members.
+    let listing = call(&mut desk, "resources_read", &json!({ "uri": "file:///app/made.zip" }));
+    assert!(listing.to_string().contains("file:///app/made.zip/pack"), "{listing}");
+    let accepted = json!({ "uri": "file:///app/made.zip", "accept": "application/zip" });
+    let refused = call(&mut desk, "resources_read", &accepted).to_string();
+    assert!(refused.contains("withheld"), "{refused}");
+    assert_eq!(desk.close(), (true, String::new()));
+}
+
+#[test]
 fn a_mount_can_leave_archives_as_files() {
     let home = archives();
     let settings = "[mounts.app]\nkind = \"fs\"\npath = \"app\"\narchives = false\n";

@@ -176,11 +176,10 @@ impl PageInk {
     fn is_double(&mut self, code: u32, glyph: &DrawnGlyph<'_>) -> bool {
         let cell = (glyph.size * 0.2).max(0.01);
         let (x, y) = ((glyph.start.x / cell) as i32, (glyph.start.y / cell) as i32);
-        let is_double = self.places.contains(&(code, x, y));
-        if self.places.len() < MAX_PLACES {
-            self.places.insert((code, x, y));
+        match self.places.len() < MAX_PLACES {
+            true => !self.places.insert((code, x, y)),
+            false => self.places.contains(&(code, x, y)),
         }
-        is_double
     }
 
     /// Draws an image.

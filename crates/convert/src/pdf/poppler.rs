@@ -188,9 +188,14 @@ fn line_of(words: &[(PdfArea, String)]) -> PdfLine {
 
 /// The number in the attribute `name` of an element.
 fn attribute(element: &str, name: &str) -> Option<f32> {
-    let (_, rest) = element.split_once(&format!("{name}=\""))?;
-    let number: f32 = rest.split_once('"')?.0.parse().ok()?;
-    number.is_finite().then_some(number)
+    // A document has four of them for each word.
+    let mut parts = element.split('"');
+    while let (Some(before), Some(value)) = (parts.next(), parts.next()) {
+        if before.strip_suffix('=').is_some_and(|before| before.ends_with(name)) {
+            return value.parse().ok().filter(|number: &f32| number.is_finite());
+        }
+    }
+    None
 }
 
 /// Appends the text of an element.

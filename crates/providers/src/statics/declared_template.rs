@@ -164,6 +164,7 @@ impl TemplateExpansion {
             is_view: false,
             is_archive: false,
             link_target: None,
+            is_masked: false,
             extra: template.extra.clone(),
         };
         Self { resource, content }

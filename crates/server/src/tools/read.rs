@@ -33,7 +33,7 @@ pub(super) async fn read_resource_window(
     let public = (uri.as_str() != read.uri).then(|| uri.to_string());
     let window = match window::read_window(server, &exchange.ctx, uri, &span).await {
         Ok(windowed) => windowed.windows.into_iter().next(),
-        Err(error) if is_folder(server, exchange, uri, &error).await => {
+        Err(error) if is_folder(server, exchange, (uri, read), &error).await => {
             return list_folder(server, exchange, uri, public).await;
         }
         Err(error) => return Err(error.about(uri)),
@@ -51,14 +51,24 @@ pub(super) async fn read_resource_window(
     Ok(window_result(read, window, public))
 }
 
-/// Whether a read failed because the resource is a folder without content of its own.
-async fn is_folder(server: &Server, exchange: &Exchange, uri: &Uri, error: &Error) -> bool {
-    error.kind == ErrorKind::Invalid
-        && server
-            .provider
-            .stat(&exchange.ctx, uri)
-            .await
-            .is_ok_and(|resource| resource.listable == Some(true))
+/// Whether a read failed because the resource is a folder without content of its own, or an archive
+/// whose bytes are withheld.
+async fn is_folder(
+    server: &Server,
+    exchange: &Exchange,
+    (uri, read): (&Uri, &ReadArguments),
+    error: &Error,
+) -> bool {
+    let is_of_archive = match error.kind {
+        ErrorKind::Invalid => false,
+        ErrorKind::Unsupported if read.accept.is_none() && !read.use_content_blocks => true,
+        _ => return false,
+    };
+    let found = server.provider.stat(&exchange.ctx, uri).await;
+    found.is_ok_and(|found| match is_of_archive {
+        true => found.is_archive && found.formats.len() == 1,
+        false => found.listable == Some(true),
+    })
 }
 
 /// The members of a folder, one per line.

@@ -66,7 +66,14 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     DependencyRule {
         package: "archive",
         workspace: &["convert", "detection"],
-        external: ExternalCrates::Only(&["bytes", "encoding_rs", "flate2", "ruzstd", "thiserror"]),
+        external: ExternalCrates::Only(&[
+            "bytes",
+            "encoding_rs",
+            "flate2",
+            "lzma-rust2",
+            "ruzstd",
+            "thiserror",
+        ]),
     },
     DependencyRule {
         package: "convert",

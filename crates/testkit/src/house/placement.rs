@@ -214,6 +214,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/catalog/src/layers/redacted",
             "crates/catalog/src/layers/cached",
             "crates/catalog/src/layers/unpacked",
+            "crates/catalog/src/layers/withheld",
             "crates/server/src/baskets",
             "crates/server/src/clients",
             "crates/server/src/rate_limit",

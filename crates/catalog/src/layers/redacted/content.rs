@@ -19,7 +19,8 @@ use resource::{
 use tokio::time::Instant;
 
 use super::text_stream::{
-    ChunkStream, as_text, changed_while_read, collect, cut_stream, mask_bytes, masked_stream,
+    ChunkStream, MaskedText, as_text, changed_while_read, collect, cut_stream, mask_bytes,
+    masked_stream,
 };
 use super::{MountMasker, describe_masked};
 
@@ -37,7 +38,7 @@ const WORK_TIME: Duration = Duration::from_secs(30);
 pub(super) struct ContentMasker {
     inner: Arc<dyn Provider>,
     masker: MountMasker,
-    texts: Cache<TextVersion, Bytes>,
+    texts: Cache<TextVersion, MaskedText>,
     lengths: Cache<TextVersion, MaskedLength>,
     pool: WorkPool,
 }
@@ -133,7 +134,7 @@ impl ContentMasker {
         let raw = ByteSource::Bytes(text.clone());
         let masked =
             self.whole_text(ctx, RawPart { resource, body: raw, syntax, place: (0, None) }).await?;
-        Ok(Some((text, masked, syntax)))
+        Ok(Some((text, masked.bytes, syntax)))
     }
 
     /// Masks the members that the reading of a collection holds. One that cannot be masked is left
@@ -200,8 +201,9 @@ impl ContentMasker {
                 let raw = RawPart { body, ..raw };
                 let resource = Arc::clone(&raw.resource);
                 let is_window = matches!(request.window, Window::Part { .. });
-                let masked = self.whole_text(ctx, raw).await?;
+                let MaskedText { bytes: masked, is_clean } = self.whole_text(ctx, raw).await?;
                 let mut shown = self.shown(&resource, Some(masked.len() as u64));
+                Arc::make_mut(&mut shown).is_masked = !is_clean;
                 if shown.etag.is_none() && is_window {
                     Arc::make_mut(&mut shown).etag = Some(self.masker.0.etag(&masked));
                 }
@@ -213,7 +215,7 @@ impl ContentMasker {
     }
 
     /// The whole masked text of a part, from memory if its version is known.
-    async fn whole_text(&self, ctx: &Context, raw: RawPart) -> Result<Bytes> {
+    async fn whole_text(&self, ctx: &Context, raw: RawPart) -> Result<MaskedText> {
         let version = text_version(ctx, &raw.resource, &raw.place);
         if let Some(masked) = version.as_ref().and_then(|version| self.texts.get(version)) {
             return Ok(masked);
@@ -231,7 +233,8 @@ impl ContentMasker {
             done.map_err(|_| Error::unavailable("too many texts are being masked; try again"))??
         };
         if let Some(version) = version {
-            self.texts.insert(version, masked.clone(), masked.len());
+            let weight = masked.bytes.len();
+            self.texts.insert(version, masked.clone(), weight);
         }
         Ok(masked)
     }
@@ -246,7 +249,8 @@ impl ContentMasker {
     ) -> Result<Part> {
         let at = place.0;
         let length = self.masked_length(ctx, &resource, place, body).await?;
-        let shown = self.shown(&resource, Some(length.total));
+        let mut shown = self.shown(&resource, Some(length.total));
+        Arc::make_mut(&mut shown).is_masked = !length.is_clean;
         request.window.check(shown.etag.as_deref(), length.total)?;
         if length.is_clean {
             let Part { body, slice, .. } = self.read_again(ctx, &resource, at, request).await?;

@@ -66,10 +66,18 @@ pub(super) fn as_text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| Error::internal("a text is not UTF-8"))
 }
 
-pub(super) fn mask_bytes(redactor: &Redactor, bytes: &Bytes, syntax: Syntax) -> Result<Bytes> {
+/// A text as it is given.
+#[derive(Clone)]
+pub(super) struct MaskedText {
+    pub(super) bytes: Bytes,
+    /// Whether nothing in it was masked.
+    pub(super) is_clean: bool,
+}
+
+pub(super) fn mask_bytes(redactor: &Redactor, bytes: &Bytes, syntax: Syntax) -> Result<MaskedText> {
     Ok(match redactor.mask(as_text(bytes)?, syntax) {
-        Cow::Borrowed(_) => bytes.clone(),
-        Cow::Owned(masked) => Bytes::from(masked),
+        Cow::Borrowed(_) => MaskedText { bytes: bytes.clone(), is_clean: true },
+        Cow::Owned(masked) => MaskedText { bytes: Bytes::from(masked), is_clean: false },
     })
 }
 

@@ -155,6 +155,10 @@ impl RenderedProvider {
                     }
                 }
             }
+            // What cannot be converted now may hold what is masked later.
+            Err(failure) if failure.is_passing() && self.forms.masks(uri) => {
+                return Err(Error::from(failure).about(uri));
+            }
             Err(failure) => {
                 let words = format!("its text is left out: {}", failure.message);
                 note(&mut original.resource, &words);
@@ -232,13 +236,15 @@ impl RenderedProvider {
                 let message = format!("{WITHHELD}; read it as text/markdown");
                 Err(Error::new(ErrorKind::Unsupported, message).about(&described.uri))
             }
+            Err(failure) if failure.is_passing() => Err(Error::from(failure).about(&described.uri)),
             _ => Ok(()),
         }
     }
 }
 
 /// Why an original is not given.
-const WITHHELD: &str = "the original is withheld: its text holds secrets, which are masked here";
+pub(in crate::layers) const WITHHELD: &str =
+    "the original is withheld: its text holds secrets, which are masked here";
 
 /// What a reading gives of a document.
 enum ChosenFormat {
@@ -301,7 +307,7 @@ fn form_part(
     let mut resource = Resource::clone(described);
     resource.mime = Some(form.mime().to_owned());
     resource.size = Some(bytes.len() as u64);
-    resource.charset = None;
+    (resource.charset, resource.is_masked) = (None, made.is_masked);
     resource.etag = resource.etag.map(|etag| form_etag(&etag, form));
     resource.outline.clone_from(&made.outline);
     resource.notes.clone_from(&made.losses);

@@ -113,7 +113,8 @@ impl FormStore {
 }
 
 impl FormFailure {
-    fn is_passing(&self) -> bool {
+    /// Whether another attempt may succeed.
+    pub(super) fn is_passing(&self) -> bool {
         matches!(self.kind, ErrorKind::Unavailable | ErrorKind::Changed | ErrorKind::Internal)
     }
 }

@@ -21,6 +21,7 @@ use resource::{
 
 use super::Layer;
 use crate::memo::Memo;
+pub(super) use content::WITHHELD;
 use describe::add_forms;
 use forms::FormStore;
 

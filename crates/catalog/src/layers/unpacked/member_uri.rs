@@ -39,7 +39,7 @@ pub(crate) fn is_in_archive(uri: &Uri) -> bool {
 }
 
 /// The kind of archive, and its MIME type, that the name of `uri` says it is.
-pub(super) fn kind_of_uri(uri: &Uri) -> Option<(ArchiveKind, &'static str)> {
+pub(crate) fn kind_of_uri(uri: &Uri) -> Option<(ArchiveKind, &'static str)> {
     if uri.as_str().contains(['?', '#']) {
         return None;
     }
