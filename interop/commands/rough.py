@@ -215,16 +215,8 @@ def daemon_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult
         yield "a command in a folder below uses it", None if is_fine else seen.written(home)
         seen = run(program, ["find", "設計"], home, None, desk)
         yield "paths are those of the folder", None if seen.stdout.decode() == "資料/設計.md\n" else seen.written(home)
-        watching = subprocess.Popen(
-            [str(program), "watch", "--count", "1", "--json", "desk/long.txt", "--exec", "echo $REFDESK_URI"],
-            env=environment(home),
-            cwd=desk,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        watching.stderr.readline()
+        words = ["--count", "1", "--json", "desk/long.txt", "--exec", "echo $REFDESK_URI"]
+        watching = start_watch(program, words, home, desk)
         (desk / "long.txt").write_text("changed\n")
         out, _ = watching.communicate(timeout=TIMEOUT)
         is_fine = '"kind":"updated"' in out and out.endswith("file:///desk/long.txt\n") and watching.returncode == 0
@@ -234,22 +226,29 @@ def daemon_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult
     yield "it stops", None if stopped.status == 0 else stopped.written(home)
 
 
+def start_watch(program: Path, words: list[str], home: Path, cwd: Path) -> subprocess.Popen[str]:
+    """Starts `refdesk watch` and waits until it watches."""
+    watching = subprocess.Popen(
+        [str(program), "watch", *words],
+        env=environment(home),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    watching.stderr.readline()
+    return watching
+
+
 def restart_checks(program: Path, home: Path, desk: Path) -> Iterator[CheckResult]:
     """`watch` goes on when its server is killed and comes back at the same address."""
     command = [str(program), "serve", str(desk), "--listen"]
     watching = None
     try:
         with ServerProcess([*command, "127.0.0.1:0"], environment(home)) as first:
-            watching = subprocess.Popen(
-                [str(program), "watch", "--count", "2", "--json", "--server", first.url, "file:///desk/long.txt"],
-                env=environment(home),
-                cwd=home,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            watching.stderr.readline()
+            words = ["--count", "2", "--json", "--server", first.url, "file:///desk/long.txt"]
+            watching = start_watch(program, words, home, home)
             first.kill()
         port = first.url.split(":")[2].split("/")[0]
         with ServerProcess([*command, f"127.0.0.1:{port}"], environment(home)):
