@@ -8,6 +8,7 @@ use machinery::MemoryBudget;
 use resource::{Uri, UriTemplate};
 use server::{BASKET_TEMPLATE, BasketRegistry, ClientRegistry, WatcherRegistry};
 
+use crate::audit_log::mask_target;
 use crate::basket_files::BasketFiles;
 use crate::settings::Settings;
 
@@ -29,7 +30,7 @@ impl OwnResources {
     pub(crate) fn new() -> Self {
         Self {
             watchers: WatcherRegistry::new(),
-            clients: ClientRegistry::new(),
+            clients: ClientRegistry::masking(mask_target),
             baskets: BasketRegistry::new(None),
             memory: MemoryBudget::new(usize::MAX),
         }

@@ -202,6 +202,8 @@ fn say_back_no_more_than_the_uri(desk: &mut TestClient, prefix: &str) {
             assert_no_secret(answer.to_string().as_bytes(), method);
         }
     }
+    let told = ask(desk, "resources/read", json!({ "uri": "refdesk://clients" }));
+    assert!(told.contains("[redacted "), "{told}");
 }
 
 /// Searches what refdesk wrote: logs and state.

@@ -27,7 +27,7 @@ impl ClientRegistry {
     /// The content of the resource: the clients of the principal, and what they requested.
     pub(super) fn status_json(&self, ctx: &Context) -> String {
         let clients = self.clients_of(ctx.principal());
-        encode_clients(&clients.client_statuses(), &clients.request_statuses())
+        encode_clients(&clients.client_statuses(), &clients.request_statuses(self.mask_uri))
     }
 
     fn describe(&self, text: &str) -> Resource {

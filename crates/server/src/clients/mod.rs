@@ -58,7 +58,12 @@ pub struct ClientRegistry {
     uri: Uri,
     principals: Mutex<HashMap<Arc<str>, Arc<PrincipalClients>>>,
     next_id: AtomicU64,
+    /// Masks secrets in the URIs that it shows.
+    mask_uri: UriMask,
 }
+
+/// Masks the secrets in a URI.
+type UriMask = fn(&str) -> Cow<'_, str>;
 
 /// How a client talks to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,10 +100,15 @@ enum ListedClient {
 }
 
 impl ClientRegistry {
-    /// An empty registry.
+    /// An empty registry that shows URIs as they are.
     pub fn new() -> Arc<Self> {
+        Self::masking(|uri| Cow::Borrowed(uri))
+    }
+
+    /// An empty registry that masks URIs with `mask_uri`.
+    pub fn masking(mask_uri: UriMask) -> Arc<Self> {
         let uri = Uri::parse("refdesk://clients").expect("this is a URI");
-        Arc::new(Self { uri, principals: Mutex::default(), next_id: AtomicU64::new(1) })
+        Arc::new(Self { uri, principals: Mutex::default(), next_id: AtomicU64::new(1), mask_uri })
     }
 
     /// The URI of the resource that lists the clients.
@@ -228,8 +238,8 @@ impl PrincipalClients {
     }
 
     /// The latest requests, the newest first.
-    fn request_statuses(&self) -> Vec<RequestStatus> {
-        self.table.lock().recent.iter().rev().map(EndedRequest::status).collect()
+    fn request_statuses(&self, mask_uri: UriMask) -> Vec<RequestStatus> {
+        self.table.lock().recent.iter().rev().map(|ended| ended.status(mask_uri)).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use protocol::inbound::shape::client_status::RequestStatus;
 use protocol::{Call, Method, Refusal, Reply};
 use resource::{ComponentKind, ErrorKind, Result, Uri};
 
-use super::{ConnectedClient, plain_text};
+use super::{ConnectedClient, UriMask, plain_text};
 use crate::lifecycle::IncomingRequest;
 
 /// The most bytes of a URI, tool or method that are kept.
@@ -141,13 +141,13 @@ impl ConnectedClient {
 }
 
 impl EndedRequest {
-    pub(super) fn status(&self) -> RequestStatus {
+    pub(super) fn status(&self, mask_uri: UriMask) -> RequestStatus {
         RequestStatus {
             at: self.at,
             client: format!("c{}", self.client),
             name: self.name.as_deref().map(str::to_owned),
             method: self.method.to_string(),
-            uri: self.uri.as_ref().map(|uri| uri.as_str().to_owned()),
+            uri: self.uri.as_ref().map(|uri| mask_uri(uri.as_str()).into_owned()),
             tool: self.tool.as_deref().map(str::to_owned),
             outcome: self.outcome,
             elapsed: self.elapsed,
