@@ -13,7 +13,7 @@ use std::collections::HashMap;
 /// The most terms of a query. The lightest ones are left out.
 const MAX_TERMS: usize = 256;
 /// The most alternatives of a term.
-const MAX_ALTERNATIVES: usize = 16;
+const MAX_ALTERNATIVES: usize = 24;
 
 /// One thing that a free-text query asks for.
 #[derive(Debug, Clone, PartialEq)]
