@@ -38,6 +38,8 @@ pub struct TermAlternative {
     /// True if every index term that starts with `text` answers: one character of a script
     /// that the index holds in bigrams.
     pub is_prefix: bool,
+    /// True if the user wrote another word.
+    pub is_synonym: bool,
 }
 
 /// The fields of the index that hold body text.
@@ -96,7 +98,7 @@ impl QueryTerm {
 
 impl TermAlternative {
     fn new(field: TermField, text: String, weight: f32) -> Self {
-        Self { field, text, weight, is_prefix: false }
+        Self { field, text, weight, is_prefix: false, is_synonym: false }
     }
 }
 

@@ -36,12 +36,16 @@ struct SynonymMember {
     words: Vec<String>,
 }
 
-/// The alternatives that synonyms give an expression; `words` are its index terms.
+/// The alternatives that synonyms give an expression; `words` are its index terms. Japanese asks
+/// for English words too, which its pages have as names; English does not ask for Japanese.
 pub(super) fn synonyms(words: &[&str]) -> Vec<TermAlternative> {
     let key = key(words);
     let groups = TABLE.asked.get(&key).map(Vec::as_slice).unwrap_or_default();
     let members = groups.iter().flat_map(|group| &TABLE.groups[*group]);
-    let others = members.filter(|member| member.key != key);
+    let is_english = key.is_ascii();
+    let others = members.filter(|member| {
+        member.key != key && !(is_english && member.field == TermField::Dictionary)
+    });
     alternatives(others, words).collect()
 }
 
@@ -78,7 +82,10 @@ fn alternatives<'a>(
     members.flat_map(move |member| {
         let weight = weights::SYNONYM / member.words.len() as f32;
         let own = member.words.iter().filter(move |word| !asked.contains(&word.as_str()));
-        own.map(move |word| TermAlternative::new(member.field, word.clone(), weight))
+        own.map(move |word| TermAlternative {
+            is_synonym: true,
+            ..TermAlternative::new(member.field, word.clone(), weight)
+        })
     })
 }
 

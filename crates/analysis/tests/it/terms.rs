@@ -96,20 +96,20 @@ fn synonyms_are_lighter_alternatives() {
 fn plain_speech_asks_for_what_documentation_writes() {
     for (query, text) in [
         ("how long did it take", "elaps"),
-        ("change the owner of it", "chown"),
+        ("run the program", "exec"),
         ("carry on with the rest", "resum"),
         ("at the same time", "concurrent"),
     ] {
         assert!(has_synonym(query, TermField::Main, text), "{query} {text}");
     }
     assert!(!has_synonym("elapsed", TermField::Main, "long"));
-    assert!(!has_synonym("change, owner", TermField::Main, "chown"));
+    assert!(!has_synonym("carry, on", TermField::Main, "resum"));
 }
 
 #[test]
 fn japanese_finds_english_words_and_hiragana_has_synonyms() {
     assert!(has_synonym("権限", TermField::Main, "chmod"));
-    assert!(has_synonym("permission", TermField::Dictionary, "権限"));
+    assert!(!has_synonym("permission", TermField::Dictionary, "権限"));
     assert!(has_synonym("ファイルをまとめる", TermField::Dictionary, "結合"));
     assert!(!has_synonym("とりまとめる", TermField::Dictionary, "一括"));
 }
