@@ -22,9 +22,9 @@ from questions import SETS, Question, mistakes, questions
 
 LEAST_WORDS = 0.9
 # What is reached by words alone, a little below the figures, so that a step back is seen. The aims are 0.5 for paraphrases and
-# a lead of 0.05: a paraphrase shares few words with its answer, and needs a model.
-LEAST_PARAPHRASE = {"ja": 0.1, "en": 0.2, "code": 0.35}
-LEAST_LEAD = {"ja": 0.015, "en": 0.03, "code": 0.0}
+# a lead of 0.05: a paraphrase shares few words with its answer, and needs synonyms or a model.
+LEAST_PARAPHRASE = {"ja": 0.2, "en": 0.5, "code": 0.38}
+LEAST_LEAD = {"ja": 0.05, "en": 0.1, "code": 0.0}
 # In floating point, 0.05 more may be a little less.
 ROUNDING = 1e-9
 # Sets whose questions of kind "words" are asserted; the lead is asserted of all.

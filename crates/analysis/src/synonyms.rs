@@ -1,9 +1,23 @@
 //! Synonyms of technical vocabulary, data only: groups of words that documentation uses alike.
 //!
-//! Words of a group stand between spaces; an underscore joins the words of an expression.
+//! Words of a group stand between spaces; an underscore joins the words of an expression. Words
+//! before ` > ` are asked for and never found: plain speech for what stands behind it.
 
+mod bridges;
 mod english;
 mod japanese;
 
-pub(crate) use english::ENGLISH;
-pub(crate) use japanese::JAPANESE;
+/// The groups of one list. Where a word has too many synonyms, those of the first lists stay.
+pub(crate) const SYNONYMS: [&[&str]; 11] = [
+    english::GENERAL,
+    english::PHRASAL,
+    english::SYSTEM,
+    english::NETWORK,
+    english::TEXT,
+    english::CODE,
+    japanese::GENERAL,
+    japanese::SYSTEM,
+    japanese::PLAIN,
+    japanese::COMPOUNDS,
+    bridges::BRIDGES,
+];

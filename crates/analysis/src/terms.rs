@@ -13,7 +13,7 @@ use std::collections::HashMap;
 /// The most terms of a query. The lightest ones are left out.
 const MAX_TERMS: usize = 256;
 /// The most alternatives of a term.
-const MAX_ALTERNATIVES: usize = 16;
+const MAX_ALTERNATIVES: usize = 24;
 
 /// One thing that a free-text query asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,8 @@ pub struct TermAlternative {
     /// True if every index term that starts with `text` answers: one character of a script
     /// that the index holds in bigrams.
     pub is_prefix: bool,
+    /// True if the user wrote another word.
+    pub is_synonym: bool,
 }
 
 /// The fields of the index that hold body text.
@@ -96,7 +98,7 @@ impl QueryTerm {
 
 impl TermAlternative {
     fn new(field: TermField, text: String, weight: f32) -> Self {
-        Self { field, text, weight, is_prefix: false }
+        Self { field, text, weight, is_prefix: false, is_synonym: false }
     }
 }
 

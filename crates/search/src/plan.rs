@@ -277,8 +277,10 @@ fn exact_phrase(fields: &Fields, text: &str) -> Box<dyn IndexQuery> {
 fn clause_query(searcher: &Searcher, fields: &Fields, clause: &Clause) -> Box<dyn IndexQuery> {
     match clause {
         Clause::Words(text) => {
-            // All of the words: where they are one side of OR, or excluded.
-            let terms = query_terms(text);
+            // All of the words, and no synonyms: where they are one side of OR, or excluded.
+            let mut terms = query_terms(text);
+            terms.iter_mut().for_each(|term| term.alternatives.retain(|other| !other.is_synonym));
+            terms.retain(|term| !term.alternatives.is_empty());
             let all = terms.iter().take(MAX_TERMS).map(|term| {
                 let any: Box<dyn IndexQuery> =
                     Box::new(BooleanQuery::new(term_clauses(searcher, fields, term)));

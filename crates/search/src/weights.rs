@@ -4,11 +4,11 @@
 pub(crate) const BODY: f32 = 1.0;
 pub(crate) const DICTIONARY: f32 = 1.5;
 pub(crate) const TITLE: f32 = 1.2;
-pub(crate) const HEADING: f32 = 0.7;
+pub(crate) const HEADING: f32 = 0.35;
 pub(crate) const PATH: f32 = 0.6;
 
 /// How much a phrase of neighbouring words counts beside the words themselves.
-pub(crate) const PHRASE: f32 = 0.7;
+pub(crate) const PHRASE: f32 = 0.3;
 /// How much more a passage counts that has all terms of the query, instead of none.
 pub(crate) const TERM_COVERAGE: f32 = 1.5;
 /// How much the further passages of a resource add to its best one.

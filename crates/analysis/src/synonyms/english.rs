@@ -1,7 +1,19 @@
 //! Synonyms of English technical vocabulary, data only.
 
+mod code;
+mod network;
+mod phrasal;
+mod system;
+mod text;
+
+pub(crate) use code::CODE;
+pub(crate) use network::NETWORK;
+pub(crate) use phrasal::PHRASAL;
+pub(crate) use system::SYSTEM;
+pub(crate) use text::TEXT;
+
 /// The English groups; an underscore joins the words of an expression.
-pub(crate) const ENGLISH: &[&str] = &[
+pub(crate) const GENERAL: &[&str] = &[
     "delete remove erase unlink rm drop discard",
     "directory folder dir",
     "rename move mv",
@@ -233,7 +245,6 @@ pub(crate) const ENGLISH: &[&str] = &[
     "isolate separate sandbox",
     "event notification",
     "callback handler hook",
-    "handler hook callback",
     "wildcard glob pattern",
     "regex regexp regular_expression",
     "pattern expression template",

@@ -1,7 +1,15 @@
 //! Synonyms of Japanese technical vocabulary, data only.
 
+mod compounds;
+mod plain;
+mod system;
+
+pub(crate) use compounds::COMPOUNDS;
+pub(crate) use plain::PLAIN;
+pub(crate) use system::SYSTEM;
+
 /// Japanese groups. A verb stands for all its forms.
-pub(crate) const JAPANESE: &[&str] = &[
+pub(crate) const GENERAL: &[&str] = &[
     "削除 消去 消す 除去 抹消 取り除く",
     "ディレクトリ フォルダ",
     "作成 作る 生成 新規作成",

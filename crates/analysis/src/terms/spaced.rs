@@ -23,21 +23,40 @@ pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
             terms.push(TermCandidate::weak(term));
             continue;
         }
-        let known = synonyms(TermField::Main, &[&token.text]);
+        let known = synonyms(&[&token.text]);
         known.into_iter().for_each(|synonym| term.add(synonym));
         terms.push(TermCandidate::strong(term));
     }
     let words: Vec<&Token> = tokens.iter().filter(|token| token.kind == TokenKind::Word).collect();
-    for start in 0..words.len() {
-        for length in 2..=MAX_EXPRESSION {
-            let Some(expression) = words.get(start..start + length) else { break };
-            if expression.windows(2).any(|pair| !is_pair(text, pair[0], pair[1])) {
-                break;
-            }
-            terms.extend(expression_terms(text, expression).map(TermCandidate::strong));
-        }
+    for expression in expressions(&words, |one, other| is_pair(text, one, other)) {
+        terms.extend(joined_term(text, expression).map(TermCandidate::strong));
+        terms.extend(expression_term(text, expression).map(TermCandidate::strong));
+    }
+    // "change the owner" is "change owner".
+    let is_content = |word: &&&Token| !is_stop_word(&fold(&text[word.range.clone()]));
+    let content: Vec<&Token> = words.iter().filter(is_content).copied().collect();
+    for expression in expressions(&content, |one, other| is_sentence(text, one, other)) {
+        terms.extend(expression_term(text, expression).map(TermCandidate::strong));
     }
     terms
+}
+
+/// The runs of two and more words of which each two neighbours belong together.
+fn expressions<'w, 't>(
+    words: &'w [&'t Token],
+    belong: impl Fn(&Token, &Token) -> bool,
+) -> Vec<&'w [&'t Token]> {
+    let mut runs = Vec::new();
+    for start in 0..words.len() {
+        for length in 2..=MAX_EXPRESSION {
+            let Some(run) = words.get(start..start + length) else { break };
+            if !belong(run[length - 2], run[length - 1]) {
+                break;
+            }
+            runs.push(run);
+        }
+    }
+    runs
 }
 
 fn main(text: &str, weight: f32) -> TermAlternative {
@@ -49,24 +68,33 @@ fn is_pair(text: &str, one: &Token, other: &Token) -> bool {
     text.get(one.range.end..other.range.start).is_some_and(|gap| gap.trim().is_empty())
 }
 
-/// The words of an expression written as one, and its synonyms.
-fn expression_terms(text: &str, words: &[&Token]) -> impl Iterator<Item = QueryTerm> {
-    let source = &text[words[0].range.start..words[words.len() - 1].range.end];
+/// True if nothing but words and white space stands between two words.
+fn is_sentence(text: &str, one: &Token, other: &Token) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || c.is_whitespace() || c == '\'';
+    text.get(one.range.end..other.range.start).is_some_and(|gap| gap.chars().all(is_plain))
+}
+
+/// Two words written as one.
+fn joined_term(text: &str, words: &[&Token]) -> Option<QueryTerm> {
     let spellings: Vec<String> = words.iter().map(|word| fold(&text[word.range.clone()])).collect();
     let is_plain = |word: &String| {
         word.len() > 1 && !is_stop_word(word) && word.chars().all(char::is_alphanumeric)
     };
     let joined = (words.len() == 2 && spellings.iter().all(is_plain))
         .then(|| vec![main(&stem(spellings.concat()), 1.0)]);
-    let joined = joined.map(|alternatives| QueryTerm::new(source, weights::JOINED, alternatives));
+    joined.map(|alternatives| QueryTerm::new(source(text, words), weights::JOINED, alternatives))
+}
+
+/// The synonyms of an expression.
+fn expression_term(text: &str, words: &[&Token]) -> Option<QueryTerm> {
     let stems: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    let known = synonyms(TermField::Main, &stems);
-    let others = (!known.is_empty()).then(|| {
-        let mut term = QueryTerm::new(source, weights::EXPRESSION, Vec::new());
-        for synonym in known {
-            term.add(TermAlternative { weight: synonym.weight / weights::SYNONYM, ..synonym });
-        }
-        term
-    });
-    joined.into_iter().chain(others)
+    let mut term = QueryTerm::new(source(text, words), weights::EXPRESSION, Vec::new());
+    for synonym in synonyms(&stems) {
+        term.add(TermAlternative { weight: synonym.weight / weights::SYNONYM, ..synonym });
+    }
+    (!term.alternatives.is_empty()).then_some(term)
+}
+
+fn source<'t>(text: &'t str, words: &[&Token]) -> &'t str {
+    &text[words[0].range.start..words[words.len() - 1].range.end]
 }

@@ -1,13 +1,16 @@
 //! Terms of scripts without spaces: dictionary words with synonyms, and bigrams.
 
 use super::stop_words::is_general;
-use super::synonym_table::{MAX_EXPRESSION, synonyms};
+use super::synonym_table::{MAX_EXPRESSION, hiragana_synonyms, synonyms};
 use super::{QueryTerm, TermAlternative, TermCandidate, TermField, weights};
 use crate::fold::{Script, script_of};
 use crate::{Token, TokenKind, dictionary_words};
 
 /// Particles of Japanese of one character.
-const PARTICLES: [char; 9] = ['を', 'の', 'に', 'は', 'が', 'で', 'と', 'へ', 'も'];
+pub(super) const PARTICLES: [char; 9] = ['を', 'の', 'に', 'は', 'が', 'で', 'と', 'へ', 'も'];
+
+/// The most characters between two words of an expression.
+const MAX_GAP: usize = 3;
 
 pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
     let words = dictionary_words(text);
@@ -15,11 +18,17 @@ pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
     for start in 0..words.len() {
         for length in 2..=MAX_EXPRESSION {
             let Some(expression) = words.get(start..start + length) else { break };
-            if expression.windows(2).any(|pair| pair[0].range.end != pair[1].range.start) {
+            if expression.windows(2).any(|pair| !is_pair(text, &pair[0], &pair[1])) {
                 break;
             }
             terms.extend(expression_term(text, expression).map(TermCandidate::strong));
         }
+    }
+    for (source, synonyms) in hiragana_synonyms(text) {
+        let mut term = QueryTerm::new(source, weights::EXPRESSION, Vec::new());
+        add_all(&mut term, synonyms);
+        term.alternatives.iter_mut().for_each(|synonym| synonym.weight /= weights::SYNONYM);
+        terms.push(TermCandidate::strong(term));
     }
     let bigrams = tokens.iter().filter(|token| token.kind == TokenKind::Bigram);
     let mut at = 0;
@@ -30,6 +39,13 @@ pub(super) fn terms(text: &str, tokens: &[Token]) -> Vec<TermCandidate> {
         terms.push(bigram_term(text, bigram, words.get(at)));
     }
     terms
+}
+
+/// True if two words stand beside each other, or with an ending or a particle between them.
+fn is_pair(text: &str, one: &Token, other: &Token) -> bool {
+    let is_hiragana = |c| script_of(c) == Some(Script::Hiragana);
+    let gap = text.get(one.range.end..other.range.start);
+    gap.is_some_and(|gap| gap.chars().count() <= MAX_GAP && gap.chars().all(is_hiragana))
 }
 
 fn word_term(text: &str, word: &Token) -> TermCandidate {
@@ -62,9 +78,14 @@ fn expression_term(text: &str, words: &[Token]) -> Option<QueryTerm> {
 }
 
 fn add_synonyms(term: &mut QueryTerm, words: &[&str]) {
-    for synonym in synonyms(TermField::Dictionary, words) {
+    add_all(term, synonyms(words));
+}
+
+fn add_all(term: &mut QueryTerm, synonyms: Vec<TermAlternative>) {
+    for synonym in synonyms {
         // A dictionary word of two characters is a bigram too, which the dictionary cannot miss.
-        let is_bigram = synonym.text.chars().count() == 2;
+        let is_dictionary = synonym.field == TermField::Dictionary;
+        let is_bigram = is_dictionary && synonym.text.chars().count() == 2;
         let bigram =
             is_bigram.then(|| TermAlternative { field: TermField::Main, ..synonym.clone() });
         term.add(synonym);

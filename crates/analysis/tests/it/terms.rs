@@ -93,6 +93,28 @@ fn synonyms_are_lighter_alternatives() {
 }
 
 #[test]
+fn plain_speech_asks_for_what_documentation_writes() {
+    for (query, text) in [
+        ("how long did it take", "elaps"),
+        ("run the program", "exec"),
+        ("carry on with the rest", "resum"),
+        ("at the same time", "concurrent"),
+    ] {
+        assert!(has_synonym(query, TermField::Main, text), "{query} {text}");
+    }
+    assert!(!has_synonym("elapsed", TermField::Main, "long"));
+    assert!(!has_synonym("carry, on", TermField::Main, "resum"));
+}
+
+#[test]
+fn japanese_finds_english_words_and_hiragana_has_synonyms() {
+    assert!(has_synonym("権限", TermField::Main, "chmod"));
+    assert!(!has_synonym("permission", TermField::Dictionary, "権限"));
+    assert!(has_synonym("ファイルをまとめる", TermField::Dictionary, "結合"));
+    assert!(!has_synonym("とりまとめる", TermField::Dictionary, "一括"));
+}
+
+#[test]
 fn identifiers_ask_for_the_whole_and_lightly_for_parts() {
     let terms = query_terms("readResource");
     assert_eq!(term(&terms, TermField::Main, "readresourc").unwrap().weight, 1.0);
