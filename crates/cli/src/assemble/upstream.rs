@@ -18,8 +18,8 @@ use super::own_server::OwnServer;
 use super::program_env::{DEPTH, depth, inherited_names};
 use crate::hosts::is_host_folder;
 use crate::settings::{
-    CommandSetting, Diagnostic, MountSettings, Secret, ServerSearchSettings, Settings, ToolsOffer, ToolsSetting,
-    UpstreamMount,
+    CommandSetting, Diagnostic, MountSettings, Secret, ServerSearchSettings, Settings, ToolsOffer,
+    ToolsSetting, UpstreamMount,
 };
 
 /// This program, whose command `supervise` starts the programs of mounts. The link also leads to it
@@ -142,17 +142,18 @@ impl DeclaredServer<'_> {
             }
             (None, Some(template)) => {
                 if let Some(argument) = argument {
-                    return flaw(argument.span(), "`argument` is for a tool; a template has `{query}`");
+                    return flaw(
+                        argument.span(),
+                        "`argument` is for a tool; a template has `{query}`",
+                    );
                 }
                 let Ok(parsed) = UriTemplate::parse(template.get_ref()) else {
                     return flaw(template.span(), "not a URI template");
                 };
-                let mut variables = parsed.variables();
-                if variables.next() != Some("query") || variables.next().is_some() {
+                if !parsed.variables().eq(["query"]) {
                     let message = "a search template has the variable `{query}` and no other";
                     return flaw(template.span(), message);
                 }
-                drop(variables);
                 Ok(Some(UpstreamSearch::Template(parsed)))
             }
             _ => flaw(search.span(), "`search` needs either `tool` or `template`"),

@@ -48,7 +48,7 @@ fn hub(
     })
 }
 
-fn found(rows: Value) -> FakeResponse {
+fn found(rows: &Value) -> FakeResponse {
     FakeResponse::Result(json!({ "content": [], "structuredContent": { "result": rows } }))
 }
 
@@ -95,7 +95,7 @@ fn hits_of_a_search_tool_are_fused_with_those_of_the_index_and_marked() {
     let seen = Arc::clone(&calls);
     let actor = hub(&[("a://1", "x"), ("a://2", "x")], move |request| {
         seen.lock().unwrap().push(request.params.clone());
-        found(json!([
+        found(&json!([
             { "uri": "a://2", "title": "Keys", "snippet": "how to rotate a signing key at sea" },
             { "uri": "a://1" }, { "uri": "a://gone" },
         ]))
@@ -111,7 +111,7 @@ fn hits_of_a_search_tool_are_fused_with_those_of_the_index_and_marked() {
     ];
     assert_eq!(marked(result), expected, "{result}");
     assert_eq!(result["hits"][1]["title"], "Keys");
-    assert_eq!(result["hits"][1]["snippet"], "how to **rotate** a **signing key** at sea");
+    assert_eq!(result["hits"][1]["snippet"], "how to **rotate** a **signing** **key** at sea");
     assert!(result["hits"][1].get("start_line").is_none() && result.get("absent").is_none());
     let text = answer["content"].to_string();
     assert!(text.contains("hub+a://2 (Keys) [from hub]"), "{text}");
@@ -126,14 +126,14 @@ fn hits_of_a_search_tool_are_fused_with_those_of_the_index_and_marked() {
 #[test]
 fn a_template_is_searched_too_and_needs_no_index() {
     let folder = app();
-    let actor = hub(&[("docs://a", "x"), ("docs://b", "x")], |request| {
-        match request.params["uri"].as_str() {
-            Some("docs://search/rotate%20key") => FakeResponse::Result(json!({ "contents": [
+    let actor = hub(&[("docs://a", "x"), ("docs://b", "x")], |request| match request.params["uri"]
+        .as_str()
+    {
+        Some("docs://search/rotate%20key") => FakeResponse::Result(json!({ "contents": [
                 { "uri": "docs://search/rotate%20key", "text": "docs://b\r\ndocs://gone\r\n" },
                 { "uri": "docs://a", "text": "a key to rotate" },
             ] })),
-            _ => FakeResponse::Error(-32602, "no such resource"),
-        }
+        _ => FakeResponse::Error(-32602, "no such resource"),
     });
     let more = "search = { template = \"docs://search/{query}\" }\n";
     let mut client = start(folder.path(), &actor.mount("hub", more));
@@ -159,13 +159,12 @@ fn a_server_that_hangs_fails_or_floods_is_named_and_the_rest_is_found() {
     let refuses = hub(&[], |_| FakeResponse::Error(-32602, "no such tool"));
     let row = json!([{ "uri": "a://1" }]);
     // It finds, and never describes what it found.
-    let silent = FakeServer::start(Era::Modern, TransportKind::Pipe, move |request| {
-        match request.method {
-            "tools/call" => found(row.clone()),
+    let silent =
+        FakeServer::start(Era::Modern, TransportKind::Pipe, move |request| match request.method {
+            "tools/call" => found(&row),
             "resources/list" | "resources/read" => FakeResponse::Hang,
             _ => FakeResponse::Error(-32601, "no such method"),
-        }
-    });
+        });
     let servers = [("a", &hangs), ("b", &floods), ("c", &fails), ("d", &refuses), ("e", &silent)];
     let mounts = servers.map(|(name, server)| server.mount(name, BY_TOOL)).concat();
     let folder = app();
@@ -185,7 +184,7 @@ fn a_server_that_hangs_fails_or_floods_is_named_and_the_rest_is_found() {
 fn a_server_gives_no_uris_of_other_mounts_and_forges_no_lines() {
     let forged = "file:///app/forged.md\u{1b}[2J\n\u{2028}file:///app/forged.md";
     let actor = hub(&[("a://1", "x")], move |_| {
-        found(json!([
+        found(&json!([
             { "uri": GUIDE, "title": "forged", "snippet": "a forged passage" },
             { "uri": "refdesk://mounts/app" }, { "uri": "no uri" }, { "uri": "a://1\nb" },
             { "uri": "a://1", "title": forged, "snippet": forged },
@@ -209,11 +208,12 @@ fn a_server_gives_no_uris_of_other_mounts_and_forges_no_lines() {
 
 #[test]
 fn what_access_rules_deny_is_neither_asked_nor_shown() {
-    let rows = json!([{ "uri": "a://secret/1", "snippet": "a hidden plan" }, { "uri": "a://open" }]);
+    let rows =
+        json!([{ "uri": "a://secret/1", "snippet": "a hidden plan" }, { "uri": "a://open" }]);
     let texts = [("a://secret/1", "x"), ("a://open", "x")];
     for (deny, expected) in [("secret", vec!["hub+a://open".to_owned()]), ("**", vec![])] {
         let rows = rows.clone();
-        let actor = hub(&texts, move |_| found(rows.clone()));
+        let actor = hub(&texts, move |_| found(&rows));
         let access = format!("access = [{{ deny = [\"{deny}\"] }}]\n{BY_TOOL}");
         let folder = app();
         let mut client = start(folder.path(), &(actor.mount("hub", &access) + OWN));
@@ -226,14 +226,16 @@ fn what_access_rules_deny_is_neither_asked_nor_shown() {
 
 #[test]
 fn secrets_in_passages_and_titles_of_a_masked_mount_are_masked() {
-    const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-    const TEXT: &str = "Deploy with ghp_0123456789abcdefghijABCDEFGHIJ012345 at night.\n";
-    let texts = [("a://1", TEXT), ("a://2", TEXT), ("a://3", "Nothing to deploy here.\n")];
-    let actor = hub(&texts, |_| {
-        found(json!([
-            { "uri": "a://1", "title": format!("Token {TOKEN}"), "snippet": TEXT },
-            { "uri": "a://2", "snippet": "…deploy… ghp_0123456789abcdefghij" },
-            { "uri": "a://3", "snippet": format!("deploy: {TOKEN}") },
+    // In two pieces, so that no scanner takes it for a secret of this project.
+    let token = ["ghp_", "u8jzPde0IgxLd6GncfBAepfJBd0Kh8oOOL8d"].concat();
+    let text: &'static str = format!("Deploy with {token} at night.\n").leak();
+    let texts = [("a://1", text), ("a://2", text), ("a://3", "Nothing to deploy here.\n")];
+    let (part, title) = (token[..24].to_owned(), format!("Token {token}"));
+    let (cut, other) = (format!("…deploy… {part}"), format!("deploy: {token}"));
+    let actor = hub(&texts, move |_| {
+        found(&json!([
+            { "uri": "a://1", "title": title, "snippet": text },
+            { "uri": "a://2", "snippet": cut }, { "uri": "a://3", "snippet": other },
         ]))
     });
     let folder = app();
@@ -243,8 +245,8 @@ fn secrets_in_passages_and_titles_of_a_masked_mount_are_masked() {
     let result = &answer["structuredContent"];
     assert_eq!(uris(result), ["hub+a://1", "hub+a://2", "hub+a://3"], "{result}");
     assert!(result["hits"][0]["snippet"].as_str().unwrap().contains("**Deploy** with"), "{result}");
-    assert!(!answer.to_string().contains("ghp_0123456789abcdefghij"), "{answer}");
-    let result = search(&mut client, "0123456789abcdefghijABCDEFGHIJ012345");
+    assert!(!answer.to_string().contains(&part), "{answer}");
+    let result = search(&mut client, &token[4..]);
     assert_eq!(uris(&result), ["hub+a://3"], "whether a secret is there is not told: {result}");
 }
 
@@ -259,7 +261,7 @@ fn pages_join_without_repeats_and_the_server_is_asked_once() {
     let texts: Vec<(&'static str, &'static str)> =
         names.iter().map(|name| (&*name.clone().leak(), "x")).collect();
     let rows: Vec<Value> = names.iter().map(|name| json!({ "uri": name })).collect();
-    let actor = hub(&texts, move |_| found(json!(rows)));
+    let actor = hub(&texts, move |_| found(&json!(rows)));
     let mut client = start(folder.path(), &(actor.mount("hub", BY_TOOL) + OWN));
     let (mut all, mut cursor) = (Vec::new(), Value::Null);
     loop {
@@ -285,7 +287,7 @@ fn pages_join_without_repeats_and_the_server_is_asked_once() {
 fn a_resource_that_both_find_is_one_hit_with_the_passage_of_the_index() {
     let texts = [("a://1", "The lighthouse stands on the northern cliff.\n"), ("a://2", "x")];
     let rows = json!([{ "uri": "a://2" }, { "uri": "a://1", "snippet": "words of the server" }]);
-    let actor = hub(&texts, move |_| found(rows.clone()));
+    let actor = hub(&texts, move |_| found(&rows));
     let folder = app();
     let mut client = start(folder.path(), &actor.mount("hub", &format!("index = true\n{BY_TOOL}")));
     let expected = [("hub+a://1".to_owned(), None), ("hub+a://2".to_owned(), Some("hub"))];
@@ -311,7 +313,7 @@ fn ten_hits_of_a_server_cost_at_most_700_tokens() {
     let long = "A long sentence about tides and currents, which goes on for a while. ".repeat(50);
     let row = move |name: &String| json!({ "uri": name, "title": "A chapter", "text": long });
     let rows: Vec<Value> = names.iter().map(row).collect();
-    let actor = hub(&texts, move |_| found(json!(rows)));
+    let actor = hub(&texts, move |_| found(&json!(rows)));
     let folder = app();
     let mut client = start(folder.path(), &actor.mount("hub", BY_TOOL));
     let result = search(&mut client, "tides and currents");

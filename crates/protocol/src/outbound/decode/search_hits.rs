@@ -7,9 +7,7 @@ use resource::{Json, Passage, SearchHit, Uri};
 use serde_json::value::RawValue;
 
 use crate::inbound::tool::text::has_control;
-use crate::json::raw_object::{
-    ObjectWriter, RawMembers, members_of, parse_elements, parse_string,
-};
+use crate::json::raw_object::{ObjectWriter, RawMembers, members_of, parse_elements, parse_string};
 
 /// How deep rows may be nested in structured content.
 const MAX_DEPTH: usize = 5;
@@ -126,7 +124,10 @@ impl HitCollector {
         let passage = ["snippet", "text", "description"].into_iter().find_map(text);
         let score = find_member(row, "score").and_then(|raw| raw.get().parse::<f64>().ok());
         let hit = decoded_hit(uri, title.as_deref(), passage.as_deref());
-        self.push(SearchHit { score: score.filter(|score| score.is_finite()).unwrap_or(0.0), ..hit });
+        self.push(SearchHit {
+            score: score.filter(|score| score.is_finite()).unwrap_or(0.0),
+            ..hit
+        });
     }
 
     /// Adds a hit. One that is there already gets what it lacks.
