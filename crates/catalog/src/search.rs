@@ -8,7 +8,7 @@ use resource::{
     SearchRequest,
 };
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, MountList, is_claimed_by_other};
 use crate::merge;
 use crate::mount::Mount;
 
@@ -17,10 +17,12 @@ impl Mount {
         self.provider.facets().search
     }
 
-    /// One page of the mount's hits, under public URIs.
+    /// One page of the mount's hits, under public URIs. A hit whose URI is not the mount's is left
+    /// out.
     async fn search_public(
         &self,
         ctx: &Context,
+        mounts: &MountList,
         query: &str,
         paging: &PageRequest,
     ) -> Result<Page<SearchHit>> {
@@ -28,10 +30,15 @@ impl Mount {
         let PageRequest { cursor, limit, filter } = self.local_paging(paging);
         let request = SearchRequest { query: query.to_owned(), filter, cursor, limit };
         let mut page = search.search(ctx, &request).await?;
-        for hit in &mut page.items {
-            let public = self.address.join(&hit.uri)?;
-            Arc::make_mut(hit).uri = public;
-        }
+        page.items.retain_mut(|hit| {
+            let public = self.address.join(&hit.uri).ok();
+            let public = public.filter(|_| !is_claimed_by_other(mounts, self, &hit.uri));
+            let is_own = public.is_some();
+            if let Some(uri) = public {
+                Arc::make_mut(hit).uri = uri;
+            }
+            is_own
+        });
         Ok(page)
     }
 }
@@ -46,8 +53,9 @@ impl Search for Catalog {
         let asked = mounts.iter().map(|mount| &**mount);
         let asked = asked
             .filter(|mount| mount.listed && mount.search().is_some() && mount.may_match(&paging));
+        let all = &mounts;
         let search = |mount, paging: PageRequest| async move {
-            Mount::search_public(mount, ctx, query, &paging).await
+            Mount::search_public(mount, ctx, all, query, &paging).await
         };
         let page = merge::merge_pages(asked, &paging, search).await?;
         Ok(Page { freshness: Freshness::default(), ..page })

@@ -196,7 +196,7 @@ pub(crate) fn assemble(
     let index = skill_index::index_mount(&all, terms.clone());
     let index = index.map_err(|error| to_diagnostic(settings, 0..0, &error))?;
     let mut own = vec![mounts, index];
-    let search = search.filter(|_| all.iter().any(|made| made.is_indexed));
+    let search = search.filter(|_| all.iter().any(|made| made.is_indexed || made.searches()));
     own.extend(search.map(|search| search_mount::search_mount(search, terms.clone())));
     own.extend(resources.mounts(terms));
     let catalog = Catalog::new(own);

@@ -53,15 +53,21 @@ pub(crate) struct Searching {
 }
 
 impl Searching {
-    /// The service over the catalog of `assembly`; `None` if no mount of it is indexed.
+    /// The service over the catalog of `assembly`; `None` if no mount of it is indexed or searches by
+    /// itself.
     pub(crate) fn new(
         parts: SearchParts,
         assembly: &Assembly,
         (quiet, max_delay): (Duration, Duration),
     ) -> Option<Self> {
-        assembly.mounts.iter().find(|mount| mount.indexed().is_some())?;
+        let has_index = assembly.mounts.iter().any(|mount| mount.indexed().is_some());
+        if !has_index && !assembly.mounts.iter().any(BuiltMount::searches) {
+            return None;
+        }
         let provider = Arc::clone(&assembly.catalog) as Arc<dyn Provider>;
-        let service = Arc::new(SearchService::new(parts.index.clone(), provider));
+        let service = SearchService::new(parts.index.clone(), provider);
+        let service = if has_index { service } else { service.without_packs() };
+        let service = Arc::new(service);
         // Set once, here.
         let _ = parts.service.set(Arc::downgrade(&service));
         let debounce = DebounceConfig { quiet, max_delay };

@@ -52,6 +52,12 @@ impl Context {
         Self { principal, progress: None, caller: None, trace: None, memory: None }
     }
 
+    /// Without the caller and the progress sink: the source may neither ask for input nor report.
+    #[must_use]
+    pub fn without_caller(self) -> Self {
+        Self { caller: None, progress: None, ..self }
+    }
+
     /// Adds a receiver of progress reports.
     #[must_use]
     pub fn with_progress(self, progress: Arc<dyn ProgressSink>) -> Self {

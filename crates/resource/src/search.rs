@@ -41,6 +41,8 @@ pub struct SearchRequest {
 pub struct SearchHit {
     /// The resource.
     pub uri: Uri,
+    /// The title, if the source tells it with the hit.
+    pub title: Option<String>,
     /// The passage that matched, if the source tells.
     pub passage: Option<Passage>,
     /// The relevance: higher is better. Comparable within one source only.
@@ -52,6 +54,7 @@ pub struct SearchHit {
 pub struct Passage {
     /// The text.
     pub text: String,
-    /// Where it stands, so that a reader can ask for the window around it.
-    pub slice: Slice,
+    /// Where it stands, so that a reader can ask for the window around it; `None` if the source does
+    /// not tell.
+    pub slice: Option<Slice>,
 }

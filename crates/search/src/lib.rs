@@ -3,7 +3,9 @@
 //! [`SearchIndex`] holds the passages; an [`IndexKeeper`] for each mount keeps them up to date;
 //! [`SearchService`] answers queries under the context of whoever asks.
 
+mod asked_along;
 mod find;
+mod hit;
 mod index;
 mod keeper;
 mod meaning;
@@ -17,6 +19,7 @@ mod text;
 mod weights;
 
 pub use find::ScoreReasons;
+pub use hit::PassageHit;
 pub use index::coverage::{Coverage, MountCoverage};
 pub use index::entry::PassagePlace;
 pub use index::store::{IndexHome, IndexSummary, clear_index, remove_unused};
@@ -24,4 +27,4 @@ pub use index::{IndexOptions, SearchIndex};
 pub use keeper::{IndexKeeper, IndexedMount};
 pub use pack::{ContextPack, LeftOutItem, PackItem, PackRequest};
 pub use provider::{SEARCH_TEMPLATES, SearchProvider, ServiceSlot};
-pub use service::{PassageHit, SearchMode, SearchQuery, SearchResults, SearchService};
+pub use service::{SearchMode, SearchQuery, SearchResults, SearchService};

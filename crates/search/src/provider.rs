@@ -11,8 +11,9 @@ use resource::{
     Template, Uri, UriTemplate, Variable,
 };
 
+use crate::hit::PassageHit;
 use crate::pack::PackRequest;
-use crate::service::{PassageHit, SearchMode, SearchQuery, SearchService};
+use crate::service::{SearchMode, SearchQuery, SearchService};
 
 /// The templates of the URIs.
 pub const SEARCH_TEMPLATES: [&str; 2] = ["search://{mount}/{query}", "pack://{question}{?budget}"];
@@ -232,12 +233,17 @@ fn hits_markdown(hits: &[PassageHit]) -> String {
         place.extend(hit.place.headings.iter().cloned());
         let place =
             if place.is_empty() { String::new() } else { format!(", {}", place.join(" > ")) };
-        let last = (hit.place.line + hit.place.lines).saturating_sub(1);
+        let window = match &hit.from {
+            Some((mount, _)) => format!("found by {mount}"),
+            None => {
+                let last = (hit.place.line + hit.place.lines).saturating_sub(1);
+                format!("lines {}-{last}", hit.place.line)
+            }
+        };
         text.push_str(&format!(
-            "- [{}](<{}>), lines {}-{last}{place}\n  {}\n",
+            "- [{}](<{}>), {window}{place}\n  {}\n",
             single_line(title),
             hit.resource.uri,
-            hit.place.line,
             single_line(&hit.snippet)
         ));
     }

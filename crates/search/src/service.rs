@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use machinery::FairSemaphore;
-use resource::{Context, Error, Filter, Provider, Resource, Result, Uri};
+use resource::{Absence, Context, Error, Filter, Provider, Resource, Result, Uri};
 use tokio::time::Instant;
 
-use crate::find::{FindRequest, FoundResource, ScoreReasons, find, find_by_keys, required_uris};
+use crate::asked_along::{AskedAlong, Candidate};
+use crate::find::{FindRequest, FoundResource, find, find_by_keys, required_uris};
+use crate::hit::PassageHit;
 use crate::index::coverage::Coverage;
-use crate::index::entry::{PassagePlace, text_key};
+use crate::index::entry::text_key;
 use crate::index::{SearchIndex, index_error};
 use crate::plan::QueryPlan;
 use crate::snippet::snippet;
@@ -59,23 +61,6 @@ pub struct SearchQuery {
     pub limit: usize,
 }
 
-/// One hit: a resource and its best passage.
-#[derive(Debug, Clone)]
-pub struct PassageHit {
-    /// The resource, as the principal sees it.
-    pub resource: Arc<Resource>,
-    /// Where the passage stands.
-    pub place: PassagePlace,
-    /// A line of the passage, with the matches marked by `**`.
-    pub snippet: String,
-    /// The relevance: higher is better.
-    pub score: f32,
-    /// How the score came about.
-    pub reasons: ScoreReasons,
-    /// How many passages of the resource match.
-    pub passages: usize,
-}
-
 /// The answer to a query.
 #[derive(Debug, Clone)]
 pub struct SearchResults {
@@ -87,27 +72,8 @@ pub struct SearchResults {
     pub suggestion: Option<String>,
     /// How much the index covers of what the principal may see.
     pub coverage: Coverage,
-}
-
-impl PassageHit {
-    /// Whether the passage is all there is of the resource.
-    pub fn is_whole(&self) -> bool {
-        let is_original = self.resource.text_form().is_none();
-        let size = self.resource.size.filter(|_| is_original);
-        self.place.length == 0
-            || self.place.offset == 0 && size.is_some_and(|size| size <= self.place.length)
-    }
-
-    /// How the score came about, in words.
-    pub fn explanation(&self) -> String {
-        let ScoreReasons { words, phrases, further, priority, recency } = self.reasons;
-        format!(
-            "score {:.2}: words {words:.2} + neighbours {phrases:.2} + {} further passages \
-             {further:.2}, times priority {priority:.2}, times age {recency:.2}",
-            self.score,
-            self.passages.saturating_sub(1)
-        )
-    }
+    /// The mounts with a search of their own that did not answer.
+    pub absent: Vec<Absence>,
 }
 
 /// Answers queries from the index.
@@ -116,13 +82,27 @@ pub struct SearchService {
     provider: Arc<dyn Provider>,
     /// How many queries run at a time, with a share for each principal.
     queries: FairSemaphore,
+    asked_along: AskedAlong,
+    has_packs: bool,
 }
 
 impl SearchService {
     /// Answers from `index`; hits are checked and read in `provider`.
     pub fn new(index: SearchIndex, provider: Arc<dyn Provider>) -> Self {
         let (all, each, waiting) = MAX_QUERIES;
-        Self { index, provider, queries: FairSemaphore::new(all, each, waiting) }
+        let queries = FairSemaphore::new(all, each, waiting);
+        Self { index, provider, queries, asked_along: AskedAlong::new(), has_packs: true }
+    }
+
+    /// Offers no packs: no mount is indexed, and servers are asked along for searches alone.
+    #[must_use]
+    pub fn without_packs(self) -> Self {
+        Self { has_packs: false, ..self }
+    }
+
+    /// Whether there is something to make packs of.
+    pub fn has_packs(&self) -> bool {
+        self.has_packs
     }
 
     /// The index.
@@ -133,25 +113,38 @@ impl SearchService {
     /// Answers `query` with what the principal of `ctx` may see.
     pub async fn search(&self, ctx: &Context, query: &SearchQuery) -> Result<SearchResults> {
         let plan = Arc::new(QueryPlan::new(&query.text)?);
-        self.index.wait_complete(ctx, FILL_WAIT).await;
-        let found = self.find(ctx, &plan, query).await?;
+        let find = async {
+            self.index.wait_complete(ctx, FILL_WAIT).await;
+            self.find(ctx, &plan, query).await
+        };
+        let asked = self.asked_along.ask(&*self.provider, ctx, query);
+        let (found, mut servers) = futures_util::join!(find, asked);
+        let found = servers.fuse(found?);
         let terms: HashSet<&str> = plan.marked.iter().map(String::as_str).collect();
         let (mut hits, mut seen, mut next) = (Vec::new(), 0, None);
         let mut texts = HashSet::new();
         for one in found {
             // A copy of a hit says nothing new.
-            if one.content.is_some_and(|content| texts.contains(&content)) {
+            let content = one.content();
+            if content.is_some_and(|content| texts.contains(&content)) {
                 continue;
             }
-            let Some(resource) = self.admitted(ctx, query, &one.uri).await else { continue };
-            let content = one.content;
+            let resource = match &one {
+                Candidate::Indexed(found) => self.admitted(ctx, query, &found.uri).await,
+                Candidate::Server(hit) => Some(Arc::clone(hit.resource())),
+            };
+            let Some(resource) = resource else { continue };
             if seen >= query.skip {
                 if hits.len() == query.limit {
                     next = Some(seen);
                     break;
                 }
                 // What the principal may not read hides no copy that it may.
-                let Some(hit) = self.hit(ctx, resource, one, &terms).await else { continue };
+                let hit = match one {
+                    Candidate::Indexed(found) => self.hit(ctx, resource, found, &terms).await,
+                    Candidate::Server(hit) => Some(hit.into_hit(&terms)),
+                };
+                let Some(hit) = hit else { continue };
                 hits.push(hit);
             }
             texts.extend(content);
@@ -161,7 +154,8 @@ impl SearchService {
             true => self.suggest(ctx, query).await,
             false => None,
         };
-        Ok(SearchResults { hits, next, suggestion, coverage: self.coverage_for(ctx) })
+        let (coverage, absent) = (self.coverage_for(ctx), servers.absent);
+        Ok(SearchResults { hits, next, suggestion, coverage, absent })
     }
 
     /// The resources that match, as the principal sees them, up to the limit.
@@ -361,7 +355,7 @@ impl SearchService {
         };
         let snippet = snippet(&text, terms);
         let FoundResource { score, reasons, .. } = found;
-        Some(PassageHit { resource, place, snippet, score, reasons, passages })
+        Some(PassageHit { resource, place, snippet, score, reasons, passages, from: None })
     }
 }
 

@@ -16,8 +16,8 @@ resources_templates lists URI patterns to fill in.
 resources_watch and resources_changes tell what changed.
 refdesk://mounts has the state of each mount, refdesk://subscriptions what you watch.";
 
-const WITH_SEARCH: &str = "\
-\nresources_search finds passages by words; resources_pack gathers what answers a question.";
+const WITH_SEARCH: &str = "\nresources_search finds passages by words";
+const WITH_PACKS: &str = "; resources_pack gathers what answers a question";
 
 const WITH_SEARCHED_TOOLS: &str =
     "\ntools_search finds tools of the servers behind refdesk; tools_call calls one.";
@@ -37,6 +37,8 @@ pub(crate) struct OfferedTools {
     pub(crate) own: bool,
     /// Those that need the search index.
     pub(crate) search: bool,
+    /// Those that gather what answers a question.
+    pub(crate) packs: bool,
     /// Those that find tools of other servers.
     pub(crate) searched_tools: bool,
 }
@@ -52,6 +54,8 @@ pub(crate) fn write_instructions(mounts: &[MountInfo], tools: OfferedTools) -> S
     text.push_str(if tools.own { WITH_TOOLS } else { WITHOUT_TOOLS });
     if tools.own && tools.search {
         text.push_str(WITH_SEARCH);
+        text.push_str(if tools.packs { WITH_PACKS } else { "" });
+        text.push('.');
     }
     if tools.own && tools.searched_tools {
         text.push_str(WITH_SEARCHED_TOOLS);
@@ -125,7 +129,8 @@ mod tests {
 
     use super::{OfferedTools, write_instructions};
 
-    const ALL: OfferedTools = OfferedTools { own: true, search: true, searched_tools: true };
+    const ALL: OfferedTools =
+        OfferedTools { own: true, search: true, packs: true, searched_tools: true };
 
     fn mount(name: &str, health: HealthStatus) -> MountInfo {
         let root = Uri::parse(&format!("file:///{name}/")).ok();

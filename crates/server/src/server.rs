@@ -206,7 +206,11 @@ impl Server {
 
     /// Whether there is a prompt of our own: it needs the search index.
     pub(crate) fn has_own_prompt(&self) -> bool {
-        self.has_tools && self.search.is_some()
+        self.has_tools && self.has_packs()
+    }
+
+    fn has_packs(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.has_packs())
     }
 
     /// Our own tools, in order. Those that watch need a provider that reports changes.
@@ -215,6 +219,7 @@ impl Server {
             self.has_tools
                 && (!tool.needs_subscriptions() || self.hub.has_changes())
                 && (!tool.needs_index() || self.search.is_some())
+                && (*tool != BuiltinTool::Pack || self.has_packs())
                 && (!tool.needs_searched_tools() || self.has_searched_tools())
         };
         BuiltinTool::ALL.iter().copied().filter(can)
@@ -256,6 +261,7 @@ impl Server {
                 OfferedTools {
                     own: self.has_tools,
                     search: self.search.is_some(),
+                    packs: self.has_packs(),
                     searched_tools: self.has_searched_tools(),
                 },
             ),

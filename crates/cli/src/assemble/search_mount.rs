@@ -1,9 +1,10 @@
 //! The internal mount of searches and packs, and which mounts the search index covers.
 
 use catalog::{Address, Mount, MountOptions};
-use resource::UriTemplate;
+use resource::{Provider as _, UriTemplate};
 use search::{SEARCH_TEMPLATES, SearchProvider};
 
+use super::BuiltMount;
 use crate::search_index::SearchParts;
 use crate::settings::{GitMount, MountKind, MountSettings, Settings};
 
@@ -13,6 +14,13 @@ pub(super) fn search_mount(search: &SearchParts, terms: MountOptions) -> Mount {
     let address = Address::Declared { uris: Default::default(), templates: templates.collect() };
     let provider = SearchProvider::new(search.service.clone());
     Mount::new("~search", address, provider, terms).unlisted()
+}
+
+impl BuiltMount {
+    /// Whether it is a server with a search of its own.
+    pub(crate) fn searches(&self) -> bool {
+        self.upstream.as_ref().is_some_and(|upstream| upstream.facets().search.is_some())
+    }
 }
 
 /// Whether the index covers the mount.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use catalog::ToolSelection;
 use client::{AnsweredRequests, Client, ConnectionStatus, RevisionChoice, ServerTarget};
 use machinery::MemoryBudget;
-use providers::upstream::{Options, Upstream};
+use providers::upstream::{Options, Upstream, UpstreamSearch};
+use resource::UriTemplate;
 use tokio::sync::watch;
 use toml::Spanned;
 
@@ -17,8 +18,8 @@ use super::own_server::OwnServer;
 use super::program_env::{DEPTH, depth, inherited_names};
 use crate::hosts::is_host_folder;
 use crate::settings::{
-    CommandSetting, Diagnostic, MountSettings, Secret, Settings, ToolsOffer, ToolsSetting,
-    UpstreamMount,
+    CommandSetting, Diagnostic, MountSettings, Secret, ServerSearchSettings, Settings, ToolsOffer,
+    ToolsSetting, UpstreamMount,
 };
 
 /// This program, whose command `supervise` starts the programs of mounts. The link also leads to it
@@ -109,7 +110,8 @@ impl DeclaredServer<'_> {
         let listing = declared.listing.map_or(usual.listing_ttl, |span| span.0);
         let poll_interval = declared.poll.map(|span| span.0);
         let start_wait = self.settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
-        let options = Options { listing_ttl: listing, poll_interval, start_wait, ..usual };
+        let search = self.search()?;
+        let options = Options { listing_ttl: listing, poll_interval, start_wait, search, ..usual };
         Ok(BuiltUpstream { provider: Upstream::new(options), status })
     }
 
@@ -122,6 +124,40 @@ impl DeclaredServer<'_> {
             let hint = Some(format!("one of {}", dates.join(", ")));
             UpstreamFault::Settings(self.settings.diagnostic(date.span(), message, hint))
         })
+    }
+
+    /// The server's own search, if the settings name one.
+    fn search(&self) -> Result<Option<UpstreamSearch>, UpstreamFault> {
+        let Some(search) = &self.declared.search else { return Ok(None) };
+        let flaw = |span: Range<usize>, message: &str| Err(self.fault("search", span, message));
+        let ServerSearchSettings { tool, argument, template } = search.get_ref();
+        match (tool, template) {
+            (Some(tool), None) => {
+                let argument = argument.as_ref().map_or("query", |name| name.get_ref());
+                if tool.get_ref().is_empty() || argument.is_empty() {
+                    return flaw(search.span(), "the name of a tool or argument is empty");
+                }
+                let (tool, argument) = (tool.get_ref().clone(), argument.to_owned());
+                Ok(Some(UpstreamSearch::Tool { tool, argument }))
+            }
+            (None, Some(template)) => {
+                if let Some(argument) = argument {
+                    return flaw(
+                        argument.span(),
+                        "`argument` is for a tool; a template has `{query}`",
+                    );
+                }
+                let Ok(parsed) = UriTemplate::parse(template.get_ref()) else {
+                    return flaw(template.span(), "not a URI template");
+                };
+                if !parsed.variables().eq(["query"]) {
+                    let message = "a search template has the variable `{query}` and no other";
+                    return flaw(template.span(), message);
+                }
+                Ok(Some(UpstreamSearch::Template(parsed)))
+            }
+            _ => flaw(search.span(), "`search` needs either `tool` or `template`"),
+        }
     }
 
     fn target(&self) -> Result<ServerTarget, UpstreamFault> {

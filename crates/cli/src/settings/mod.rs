@@ -53,7 +53,9 @@ pub(crate) use search::SearchSettings;
 pub(crate) use server::{AuditSettings, ServerSettings, TlsSettings};
 pub(crate) use tokens::check_token_name;
 use units::TimeSpan;
-pub(crate) use upstream::{CommandSetting, Secret, ToolsOffer, ToolsSetting, UpstreamMount};
+pub(crate) use upstream::{
+    CommandSetting, Secret, ServerSearchSettings, ToolsOffer, ToolsSetting, UpstreamMount,
+};
 
 /// The default settings file.
 pub(crate) const DEFAULT_FILE: &str = "refdesk.toml";

@@ -28,6 +28,17 @@ pub(crate) struct UpstreamMount {
     /// The protocol revision to speak, a date; without it refdesk negotiates.
     pub(crate) revision: Option<Spanned<String>>,
     pub(crate) tools: Option<Spanned<ToolsSetting>>,
+    pub(crate) search: Option<Spanned<ServerSearchSettings>>,
+}
+
+/// The server's own search: a tool, or a template.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ServerSearchSettings {
+    pub(crate) tool: Option<Spanned<String>>,
+    /// The argument of the tool that takes the query; `query` by default.
+    pub(crate) argument: Option<Spanned<String>>,
+    pub(crate) template: Option<Spanned<String>>,
 }
 
 /// How the tools of a server are offered: a word, or a selection.

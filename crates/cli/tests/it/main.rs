@@ -4,6 +4,7 @@
 
 mod access;
 mod archives;
+mod asked_along;
 mod audit;
 mod baskets;
 mod codes;

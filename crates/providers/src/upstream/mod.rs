@@ -14,6 +14,7 @@ mod page_cache;
 mod poll;
 mod read;
 mod relay;
+mod search;
 mod shared_subscription;
 mod skills;
 mod starting;
@@ -42,7 +43,7 @@ use error_mapping::{completion, public_error};
 use flaw_log::FlawLog;
 use full_listing::FullListing;
 use health::{FailureLog, WallClockTimes};
-pub use options::Options;
+pub use options::{Options, UpstreamSearch};
 use page_cache::{ListFailure, UpstreamPage, UpstreamPageKey, UpstreamPages};
 use read::{UpstreamContent, UpstreamReadOutcome};
 use relay::UpstreamRelay;
@@ -80,6 +81,7 @@ struct UpstreamShared {
     listing_ttl: Duration,
     poll_interval: Option<Duration>,
     reads_to_describe: bool,
+    search: Option<UpstreamSearch>,
     connection_status: tokio::sync::watch::Receiver<ConnectionStatus>,
     last_server: Mutex<Option<Arc<RemoteServer>>>,
     subscribers: ChangeSubscribers,
@@ -125,6 +127,7 @@ impl Upstream {
             poll_interval: poll,
             start_wait,
             reads_to_describe,
+            search,
         } = options;
         let standing = client.status();
         let flaw_log = Arc::new(FlawLog::default());
@@ -137,6 +140,7 @@ impl Upstream {
             listing_ttl: listing,
             poll_interval: poll,
             reads_to_describe,
+            search,
             connection_status: standing,
             last_server: Mutex::default(),
             subscribers: ChangeSubscribers::default(),
@@ -374,7 +378,7 @@ impl Provider for Upstream {
             health: Some(self),
             relay: Some(&self.inner.relay),
             mounts: None,
-            search: None,
+            search: self.inner.search.is_some().then_some(self as _),
             skills: Some(self),
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use client::Client;
+use resource::UriTemplate;
 
 /// The server to connect to, and how to cache and poll it.
 #[derive(Clone)]
@@ -20,6 +21,22 @@ pub struct Options {
     pub start_wait: Duration,
     /// Allows reading a resource only to describe it.
     pub reads_to_describe: bool,
+    /// The server's own search, if it is to be asked along.
+    pub search: Option<UpstreamSearch>,
+}
+
+/// How a server searches.
+#[derive(Debug, Clone)]
+pub enum UpstreamSearch {
+    /// By a tool.
+    Tool {
+        /// Its name.
+        tool: String,
+        /// The argument that takes the query.
+        argument: String,
+    },
+    /// By a resource: the template has one variable, which takes the query.
+    Template(UriTemplate),
 }
 
 impl Options {
@@ -31,6 +48,7 @@ impl Options {
             poll_interval: None,
             start_wait: Duration::from_secs(1),
             reads_to_describe: true,
+            search: None,
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct UpstreamContent {
 /// One element of the content.
 pub(super) struct UpstreamPart {
     pub(super) resource: Arc<Resource>,
-    is_text: bool,
+    pub(super) is_text: bool,
     pub(super) bytes: Bytes,
 }
 

@@ -8,6 +8,7 @@ mod paging;
 mod plain_server;
 mod refdesk_server;
 mod scripted_server;
+mod searching;
 mod watching;
 
 use std::sync::Arc;

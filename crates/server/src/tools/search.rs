@@ -10,7 +10,7 @@ use resource::{Cursor, Error, Filter, PathFilter, Result, Uri};
 use search::{Coverage, PassageHit, SearchMode, SearchQuery, SearchResults, SearchService};
 
 use super::filter::{build_filter, check_mount, resolve_collection};
-use super::rows::{common_base, decoded};
+use super::rows::{absent_sources, common_base, decoded, write_absences};
 use crate::exchange::Exchange;
 use crate::server::Server;
 
@@ -101,7 +101,8 @@ fn search_result(results: SearchResults, cursor: Option<String>, explain: bool) 
         let words = [row.title.as_deref(), row.place.as_deref()].into_iter().flatten();
         let words = words.collect::<Vec<_>>().join(" > ");
         let words = if words.is_empty() { words } else { format!(" ({words})") };
-        lines.push(&format!("{}{place}{words}", hit.resource.uri));
+        let from = row.from.as_ref().map_or_else(String::new, |mount| format!(" [from {mount}]"));
+        lines.push(&format!("{}{place}{words}{from}", hit.resource.uri));
         if !row.snippet.is_empty() {
             lines.push(&format!("  {}", row.snippet));
         }
@@ -112,13 +113,15 @@ fn search_result(results: SearchResults, cursor: Option<String>, explain: bool) 
     if let Some(suggestion) = &suggestion {
         lines.push(&format!("did you mean: {suggestion}"));
     }
+    let absent = absent_sources(results.absent);
+    write_absences(&mut lines, &absent);
     if let Some(note) = &note {
         lines.push(&format!("[{note}]"));
     }
     if let Some(cursor) = &cursor {
         lines.push(&format!("[more: pass cursor {cursor}]"));
     }
-    let output = SearchOutput { base, hits, cursor, suggestion, note };
+    let output = SearchOutput { base, hits, cursor, suggestion, absent, note };
     ToolResult::with_text(lines, ToolOutput::Search(output))
 }
 
@@ -136,6 +139,7 @@ fn hit_row(hit: &PassageHit, base: &str, explain: bool) -> HitRow {
         start_line: (!is_whole).then_some(hit.place.line),
         max_lines: (!is_whole).then_some(hit.place.lines.max(1)),
         snippet: hit.snippet.clone(),
+        from: hit.from.as_ref().map(|(mount, _)| mount.clone()),
         why: explain.then(|| hit.explanation()),
     }
 }

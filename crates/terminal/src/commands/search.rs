@@ -53,6 +53,10 @@ async fn ask_server(
             tell(words);
         }
     }
+    for absent in answer["absent"].as_array().into_iter().flatten() {
+        let text = |name: &str| one_line(absent[name].as_str().unwrap_or_default());
+        tell(&format!("not reached: {} ({})", text("what"), text("why")));
+    }
     if args.server.json {
         output.json(&json!({ "hits": hits }))?;
     } else {
@@ -71,7 +75,9 @@ fn print_hit(
     let place = format!("{}:{line}", connection.place(uri));
     let heading =
         hit["where"].as_str().map_or_else(String::new, |words| format!(": {}", one_line(words)));
-    output.line(&format!("{}{}", output.paint(Style::Place, &place), heading))?;
+    let from = hit["from"].as_str();
+    let from = from.map_or_else(String::new, |mount| format!(" [from {}]", one_line(mount)));
+    output.line(&format!("{}{heading}{from}", output.paint(Style::Place, &place)))?;
     let snippet = one_line(hit["snippet"].as_str().unwrap_or_default());
     let painted: String = snippet
         .split(MARK)

@@ -152,8 +152,9 @@ impl Search for MemoryProvider {
                 let text = std::str::from_utf8(bytes).ok()?;
                 let at = text.find(&request.query)?;
                 let slice = Slice::new(at as u64, request.query.len() as u64, bytes.len() as u64);
-                let passage = Some(Passage { text: request.query.clone(), slice });
-                Some(SearchHit { uri: entry.resource.uri.clone(), passage, score: 1.0 })
+                let passage = Some(Passage { text: request.query.clone(), slice: Some(slice) });
+                let uri = entry.resource.uri.clone();
+                Some(SearchHit { uri, title: None, passage, score: 1.0 })
             })
             .collect();
         let paging = PageRequest::new(request.cursor.clone(), request.limit);

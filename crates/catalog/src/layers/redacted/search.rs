@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use redaction::{RedactionScope, Redactor, Syntax};
 use resource::{
     Context, Page, Passage, Provider as _, Result, Search, SearchHit, SearchRequest, Slice,
@@ -20,6 +21,8 @@ use crate::search::search_unsupported;
 const ENDING_CHARACTERS: usize = 3;
 /// How many characters of a word tell it, at least.
 const LEAST_CHARACTERS: usize = 3;
+/// How many texts of hits are read at a time.
+const MAX_CONCURRENT_TEXTS: usize = 4;
 
 #[async_trait]
 impl Search for RedactedProvider {
@@ -29,8 +32,9 @@ impl Search for RedactedProvider {
         let found = inner.search(ctx, request).await;
         let mut page = found.map_err(|error| self.masker.mask_error(error))?;
         let mut shown = Vec::with_capacity(page.items.len());
-        for hit in page.items {
-            shown.extend(self.masked_hit(ctx, hit, &request.query).await);
+        for hits in page.items.chunks(MAX_CONCURRENT_TEXTS) {
+            let masked = hits.iter().map(|hit| self.masked_hit(ctx, hit, &request.query));
+            shown.extend(join_all(masked).await.into_iter().flatten());
         }
         page.items = shown;
         self.masker.mask_members(&mut page.extra);
@@ -44,14 +48,25 @@ impl RedactedProvider {
     async fn masked_hit(
         &self,
         ctx: &Context,
-        mut hit: Arc<SearchHit>,
+        hit: &Arc<SearchHit>,
         query: &str,
     ) -> Option<Arc<SearchHit>> {
+        let mut hit = Arc::clone(hit);
+        if let Some(title) = hit.title.clone() {
+            let title = self.masker.mask_text(&title).into_owned();
+            Arc::make_mut(&mut hit).title = Some(title);
+        }
         if !self.may_mask(ctx, &hit).await? {
             return Some(hit);
         }
         let Some((text, masked, syntax)) = self.content.both_texts(ctx, &hit.uri).await.ok()?
         else {
+            // What the source says of something that is no text.
+            let loose = hit.passage.clone().filter(|passage| passage.slice.is_none());
+            if let Some(Passage { text, slice }) = loose {
+                let text = self.masker.mask_text(&text).into_owned();
+                Arc::make_mut(&mut hit).passage = Some(Passage { text, slice });
+            }
             return Some(hit);
         };
         let (text, masked) = (as_text(&text).ok()?, as_text(&masked).ok()?);
@@ -105,8 +120,21 @@ fn masked_passage(
     (text, masked, syntax): (&str, &str, Syntax),
     old: &Passage,
 ) -> Option<Passage> {
-    let start = usize::try_from(old.slice.offset).ok()?;
-    let end = start.checked_add(usize::try_from(old.slice.length).ok()?)?;
+    let place = match &old.slice {
+        Some(slice) => {
+            let start = usize::try_from(slice.offset).ok()?;
+            Some((start, usize::try_from(slice.length).ok()?))
+        }
+        None => text.find(&old.text).map(|start| (start, old.text.len())),
+    };
+    let Some((start, length)) = place else {
+        // Other words than those of the text may hold a part of its secrets.
+        let is_clean = text == masked;
+        let said = redactor.mask(&old.text, syntax);
+        let said = redactor.mask(&said, Syntax::Text).into_owned();
+        return is_clean.then_some(Passage { text: said, slice: None });
+    };
+    let end = start.checked_add(length)?;
     let mut words = String::new();
     let mut at = start;
     for secret in redactor.find(text, syntax) {
@@ -121,5 +149,5 @@ fn masked_passage(
     let place =
         masked.match_indices(&words).map(|(at, _)| at).min_by_key(|at| at.abs_diff(start))?;
     let slice = Slice::new(place as u64, words.len() as u64, masked.len() as u64);
-    Some(Passage { text: words, slice })
+    Some(Passage { text: words, slice: Some(slice) })
 }

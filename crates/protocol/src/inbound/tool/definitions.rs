@@ -205,12 +205,13 @@ fn search_tool() -> ToolDefinition {
     let hit = json!({
         "uri": string_schema(), "title": string_schema(), "where": string_schema(),
         "start_line": integer_schema(), "max_lines": integer_schema(),
-        "snippet": string_schema(), "why": string_schema(),
+        "snippet": string_schema(), "from": string_schema(), "why": string_schema(),
     });
     let output = json!({
         "base": { "type": "string", "description": "Put it before each uri" },
         "hits": array_schema(object_schema(hit, &["uri"])),
-        "cursor": string_schema(), "suggestion": string_schema(), "note": string_schema(),
+        "cursor": string_schema(), "suggestion": string_schema(), "absent": absent_schema(),
+        "note": string_schema(),
     });
     (
         "Search resources",

@@ -272,6 +272,9 @@ pub struct SearchOutput {
     /// Another spelling of the query, which finds something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// The servers with a search of their own that did not answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<AbsentSource>,
     /// What was not searched, or why nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -297,6 +300,9 @@ pub struct HitRow {
     /// A line of the passage, with the matches marked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub snippet: String,
+    /// The mount whose own search found it; missing if the index did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Why the hit is where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

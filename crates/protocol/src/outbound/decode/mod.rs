@@ -5,6 +5,7 @@
 
 mod description;
 mod outline;
+pub mod search_hits;
 pub mod skill;
 mod window;
 

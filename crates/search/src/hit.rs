@@ -1,0 +1,51 @@
+//! A hit of a search: a resource and its best passage.
+
+use std::sync::Arc;
+
+use resource::Resource;
+
+use crate::find::ScoreReasons;
+use crate::index::entry::PassagePlace;
+
+/// One hit: a resource and its best passage.
+#[derive(Debug, Clone)]
+pub struct PassageHit {
+    /// The resource, as the principal sees it.
+    pub resource: Arc<Resource>,
+    /// Where the passage stands.
+    pub place: PassagePlace,
+    /// A line of the passage, with the matches marked by `**`.
+    pub snippet: String,
+    /// The relevance: higher is better.
+    pub score: f32,
+    /// How the score came about.
+    pub reasons: ScoreReasons,
+    /// How many passages of the resource match.
+    pub passages: usize,
+    /// The mount whose own search found it, and its rank there; `None` if the index did.
+    pub from: Option<(String, usize)>,
+}
+
+impl PassageHit {
+    /// Whether the passage is all there is of the resource.
+    pub fn is_whole(&self) -> bool {
+        let is_original = self.resource.text_form().is_none();
+        let size = self.resource.size.filter(|_| is_original);
+        self.place.length == 0
+            || self.place.offset == 0 && size.is_some_and(|size| size <= self.place.length)
+    }
+
+    /// How the score came about, in words.
+    pub fn explanation(&self) -> String {
+        if let Some((mount, rank)) = &self.from {
+            return format!("number {rank} of the search of {mount}");
+        }
+        let ScoreReasons { words, phrases, further, priority, recency } = self.reasons;
+        format!(
+            "score {:.2}: words {words:.2} + neighbours {phrases:.2} + {} further passages \
+             {further:.2}, times priority {priority:.2}, times age {recency:.2}",
+            self.score,
+            self.passages.saturating_sub(1)
+        )
+    }
+}
