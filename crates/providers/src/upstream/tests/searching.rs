@@ -27,7 +27,8 @@ async fn search(
     request: &SearchRequest,
 ) -> Result<Vec<Arc<SearchHit>>, resource::Error> {
     let search = upstream.facets().search.unwrap();
-    let found = search.search(&testkit::local_context(), request);
+    let ctx = testkit::local_context();
+    let found = search.search(&ctx, request);
     Ok(within_timeout(found).await?.items)
 }
 
