@@ -34,7 +34,7 @@ async function checkOrigins({ program, folder, browser, settings, check }) {
       const page = await context.newPage();
       await page.goto(other.origin);
       const seen = await page.evaluate(tryToRead, desk.origin);
-      const framed = await until(() => page.frames().map((frame) => frame.url()), (urls) => urls.length === 2);
+      const framed = await until(() => page.frames().map((frame) => frame.url()), (urls) => urls.length === 2 && urls[1] !== "");
       await context.close();
       other.server.close();
       assertEqual([seen.script, framed[1]], ["refused", "chrome-error://chromewebdata/"], "a script and a frame");
