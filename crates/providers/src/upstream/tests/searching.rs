@@ -27,8 +27,8 @@ async fn search(
     request: &SearchRequest,
 ) -> Result<Vec<Arc<SearchHit>>, resource::Error> {
     let search = upstream.facets().search.unwrap();
-    let found = search.search(&testkit::local_context(), request);
-    Ok(within_timeout(found).await?.items)
+    let ctx = testkit::local_context();
+    Ok(within_timeout(search.search(&ctx, request)).await?.items)
 }
 
 fn uris(hits: &[Arc<SearchHit>]) -> Vec<&str> {
