@@ -21,7 +21,7 @@ use crate::service::SearchQuery;
 use crate::snippet::snippet;
 
 /// How long a server may take to answer, its descriptions of the hits included.
-const MAX_ASK_TIME: Duration = Duration::from_secs(2);
+pub(crate) const MAX_ASK_TIME: Duration = Duration::from_secs(2);
 /// How many hits of one server are looked at.
 const MAX_HITS: usize = 20;
 /// How many hits of one server are described at a time.
@@ -62,12 +62,12 @@ pub(crate) struct ServerHit {
 }
 
 /// A hit of the index, or of a server.
-pub(crate) enum Candidate {
+pub(crate) enum FusedHit {
     Indexed(FoundResource),
     Server(ServerHit),
 }
 
-impl Candidate {
+impl FusedHit {
     pub(crate) fn uri(&self) -> &Uri {
         match self {
             Self::Indexed(found) => &found.uri,
@@ -96,12 +96,12 @@ impl AskedAlong {
         provider: &dyn Provider,
         ctx: &Context,
         query: &SearchQuery,
+        deadline: Instant,
     ) -> ServerResults {
         let Some((words, mount)) = passed_on(query) else { return ServerResults::default() };
         if provider.facets().search.is_none() {
             return ServerResults::default();
         }
-        let deadline = Instant::now() + MAX_ASK_TIME;
         let key = (Arc::clone(ctx.principal().key()), words, mount);
         let kept = if query.skip > 0 { self.kept.get(&key) } else { None };
         let found = match kept {
@@ -232,7 +232,7 @@ async fn describe(
 impl ServerResults {
     /// All hits in one list, by rank (RRF), each URI once. What the index found too keeps the
     /// passage of the index. Of equal ranks the index is first, then the mounts by name.
-    pub(crate) fn fuse(&mut self, indexed: Vec<FoundResource>) -> Vec<Candidate> {
+    pub(crate) fn fuse(&mut self, indexed: Vec<FoundResource>) -> Vec<FusedHit> {
         let lists = std::mem::take(&mut self.lists);
         let key = |uri: &Uri| text_key(uri.as_str());
         let of_index: Vec<(u64, f32)> = indexed.iter().map(|one| (key(&one.uri), 0.0)).collect();
@@ -243,9 +243,9 @@ impl ServerResults {
         let ranks: Vec<&[(u64, f32)]> =
             std::iter::once(&of_index[..]).chain(of_servers.iter().map(Vec::as_slice)).collect();
         let scores: HashMap<u64, f32> = embedding::fuse(&ranks, FUSION_K).into_iter().collect();
-        let indexed = indexed.into_iter().map(Candidate::Indexed);
-        let mut all: Vec<(u64, Candidate)> = indexed
-            .chain(lists.into_iter().flatten().map(Candidate::Server))
+        let indexed = indexed.into_iter().map(FusedHit::Indexed);
+        let mut all: Vec<(u64, FusedHit)> = indexed
+            .chain(lists.into_iter().flatten().map(FusedHit::Server))
             .map(|one| (key(one.uri()), one))
             .collect();
         let mut seen = HashSet::new();

@@ -8,7 +8,7 @@ use machinery::FairSemaphore;
 use resource::{Absence, Context, Error, Filter, Provider, Resource, Result, Uri};
 use tokio::time::Instant;
 
-use crate::asked_along::{AskedAlong, Candidate};
+use crate::asked_along::{AskedAlong, FusedHit, MAX_ASK_TIME};
 use crate::find::{FindRequest, FoundResource, find, find_by_keys, required_uris};
 use crate::hit::PassageHit;
 use crate::index::coverage::Coverage;
@@ -117,7 +117,8 @@ impl SearchService {
             self.index.wait_complete(ctx, FILL_WAIT).await;
             self.find(ctx, &plan, query).await
         };
-        let asked = self.asked_along.ask(&*self.provider, ctx, query);
+        let deadline = Instant::now() + MAX_ASK_TIME;
+        let asked = self.asked_along.ask(&*self.provider, ctx, query, deadline);
         let (found, mut servers) = futures_util::join!(find, asked);
         let found = servers.fuse(found?);
         let terms: HashSet<&str> = plan.marked.iter().map(String::as_str).collect();
@@ -130,8 +131,8 @@ impl SearchService {
                 continue;
             }
             let resource = match &one {
-                Candidate::Indexed(found) => self.admitted(ctx, query, &found.uri).await,
-                Candidate::Server(hit) => Some(Arc::clone(hit.resource())),
+                FusedHit::Indexed(found) => self.admitted(ctx, query, &found.uri).await,
+                FusedHit::Server(hit) => Some(Arc::clone(hit.resource())),
             };
             let Some(resource) = resource else { continue };
             if seen >= query.skip {
@@ -141,8 +142,8 @@ impl SearchService {
                 }
                 // What the principal may not read hides no copy that it may.
                 let hit = match one {
-                    Candidate::Indexed(found) => self.hit(ctx, resource, found, &terms).await,
-                    Candidate::Server(hit) => Some(hit.into_hit(&terms)),
+                    FusedHit::Indexed(found) => self.hit(ctx, resource, found, &terms).await,
+                    FusedHit::Server(hit) => Some(hit.into_hit(&terms)),
                 };
                 let Some(hit) = hit else { continue };
                 hits.push(hit);

@@ -28,8 +28,7 @@ async fn search(
 ) -> Result<Vec<Arc<SearchHit>>, resource::Error> {
     let search = upstream.facets().search.unwrap();
     let ctx = testkit::local_context();
-    let found = search.search(&ctx, request);
-    Ok(within_timeout(found).await?.items)
+    Ok(within_timeout(search.search(&ctx, request)).await?.items)
 }
 
 fn uris(hits: &[Arc<SearchHit>]) -> Vec<&str> {
