@@ -98,6 +98,18 @@ pub(crate) fn fs_settings(
     write_settings(path, &settings)
 }
 
+/// Settings of a `git` mount of the repository in a folder.
+pub(crate) fn git_settings(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    let folder = quoted_path(folder);
+    let settings = format!("{}kind = \"git\"\npath = {folder}\n", settings_head(PAGE));
+    write_settings(path, &settings)
+}
+
+/// The public URI of a file at HEAD of that mount.
+pub(crate) fn git_uri(path: &str) -> String {
+    format!("git://{MOUNT}/HEAD/{path}")
+}
+
 /// Settings of an `upstream` mount of the server at an address.
 pub(crate) fn upstream_settings(scratch: &Path, url: &str) -> anyhow::Result<PathBuf> {
     let settings = format!("{}kind = \"upstream\"\nurl = {}\n", settings_head(PAGE), quoted(url));

@@ -3,6 +3,7 @@
 pub mod command_bench;
 pub mod document_bench;
 pub mod gateway_bench;
+pub mod git_bench;
 pub mod notification_bench;
 pub mod options;
 pub mod peer_bench;
