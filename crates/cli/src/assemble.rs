@@ -20,6 +20,7 @@ mod rules;
 mod search_mount;
 mod skill_index;
 mod statics;
+mod summary;
 mod upstream;
 mod uri_conflicts;
 
@@ -30,12 +31,10 @@ use std::time::Duration;
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use client::ConnectionStatus;
 use machinery::MemoryBudget;
-use providers::config::ConfigFiles;
-use providers::fs::{FileCount, Fs};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
-use resource::{Context, Principal, Uri};
+use resource::Uri;
 use search::IndexedMount;
 use tokio::sync::watch;
 use toml::Spanned;
@@ -49,6 +48,7 @@ use left_out::LeftOut;
 pub(crate) use masking::build_redaction;
 pub(crate) use own_resources::OwnResources;
 pub(crate) use program_env::check_depth;
+pub(crate) use summary::{MountSize, MountSummary};
 use upstream::{BuiltUpstream, DeclaredServer, UpstreamFault};
 
 const DEFAULT_MAX_READ: u64 = 10 << 20;
@@ -119,47 +119,6 @@ impl BuiltMount {
     /// Whether `other` is this very mount, not built again.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.mount, &other.mount)
-    }
-}
-
-/// Summary of a mount for the banner and `refdesk check`.
-#[derive(Clone)]
-pub(crate) struct MountSummary {
-    pub(crate) name: String,
-    pub(crate) kind: &'static str,
-    pub(crate) root: Option<String>,
-    pub(crate) size: MountSize,
-}
-
-/// How to count the resources of a mount.
-#[derive(Clone)]
-pub(crate) enum MountSize {
-    Fixed(usize),
-    /// A folder, counted on demand up to a limit.
-    Folder(Arc<Fs>),
-    /// Configuration files, counted on demand.
-    Config(Arc<ConfigFiles>),
-    /// Unknown: an upstream server is not counted.
-    Uncounted,
-    /// The mount is left out.
-    LeftOut,
-}
-
-impl MountSize {
-    /// Counts the resources, up to `most`; `None` if they cannot be counted.
-    pub(crate) async fn count(&self, most: usize) -> Option<FileCount> {
-        match self {
-            Self::Fixed(leaves) => Some(FileCount { files: *leaves, is_complete: true }),
-            Self::Folder(fs) => {
-                let ctx = Context::new(Principal::local());
-                Some(fs.count(&ctx, most).await)
-            }
-            Self::Config(files) => {
-                let files = files.count(&Context::new(Principal::local())).await.ok()?;
-                Some(FileCount { files, is_complete: true })
-            }
-            Self::Uncounted | Self::LeftOut => None,
-        }
     }
 }
 

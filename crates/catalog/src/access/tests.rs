@@ -1,0 +1,118 @@
+//! Tests of the access rules.
+
+use resource::{Principal, Uri};
+
+use super::{AccessRule, AccessRules, MethodClass, Subject};
+
+fn rule(allows: bool, globs: &[&str], principals: &[&str]) -> AccessRule {
+    let owned = |texts: &[&str]| texts.iter().copied().map(str::to_owned).collect();
+    let (globs, principals) = (owned(globs), owned(principals));
+    AccessRule { allows, globs, principals, ..AccessRule::default() }
+}
+
+fn file(path: &str) -> Subject {
+    let uri = Uri::parse(&format!("file:///{path}")).unwrap();
+    Subject::resource(&uri, Some(&format!("file:///app/{path}")))
+}
+
+fn may(rules: &AccessRules, who: &str, path: &str) -> bool {
+    rules.allow(&Principal::authenticated(who), MethodClass::Read, &file(path))
+}
+
+#[test]
+fn the_first_match_holds_and_covers_what_lies_below() {
+    let rules = [rule(true, &["docs/open"], &[]), rule(false, &["docs", "*.key"], &[])];
+    let rules = AccessRules::new(rules).unwrap();
+    for (path, allowed) in [
+        ("docs/open/a.md", true),
+        ("docs/a.md", false),
+        ("docs", false),
+        ("deep/er/x.key", false),
+        ("docs/open/x.key", true),
+        ("src/main.rs", true),
+    ] {
+        assert_eq!(may(&rules, "anyone", path), allowed, "{path}");
+    }
+}
+
+#[test]
+fn naming_a_principal_denies_all_others() {
+    let rules = AccessRules::new([rule(true, &["docs/**"], &["ada"])]).unwrap();
+    assert!(may(&rules, "ada", "docs/a.md") && may(&rules, "ada", "docs"));
+    assert!(!may(&rules, "ada", "src/a.rs") && !may(&rules, "bob", "docs/a.md"));
+    assert!(rules.show_mount(&Principal::authenticated("ada")));
+    assert!(!rules.show_mount(&Principal::authenticated("bob")));
+    assert!(!rules.show_mount(&Principal::local()));
+}
+
+#[test]
+fn scopes_and_classes_narrow_a_rule() {
+    let mut tools = rule(true, &["get_*"], &[]);
+    tools.scopes = vec!["tools".to_owned()];
+    tools.classes = vec![MethodClass::Tool];
+    let rules = AccessRules::new([tools]).unwrap();
+    let plain = Principal::authenticated("ada");
+    let scoped = plain.with_scopes(vec!["tools".to_owned()]);
+    let may = |who, class, name| rules.allow(who, class, &Subject::component(name));
+    assert!(may(&scoped, MethodClass::Tool, "get_time"));
+    assert!(!may(&scoped, MethodClass::Tool, "set_time"));
+    assert!(!may(&scoped, MethodClass::Prompt, "get_time"));
+    assert!(!may(&plain, MethodClass::Tool, "get_time"));
+}
+
+#[test]
+fn a_glob_over_the_public_uri_is_as_good_as_one_over_the_path() {
+    let rules = AccessRules::new([rule(false, &["file:///app/secret"], &[])]).unwrap();
+    assert!(!may(&rules, "ada", "secret") && !may(&rules, "ada", "secret/a%20b"));
+    assert!(may(&rules, "ada", "secrets"));
+}
+
+#[test]
+fn the_folders_on_the_way_can_be_listed_and_nothing_else() {
+    let rules = AccessRules::new([rule(true, &["a/b/*.md"], &["ada"])]).unwrap();
+    let list = |path| rules.allow(&Principal::authenticated("ada"), MethodClass::List, &file(path));
+    assert!(list("a") && list("a/b") && list("a/b/x.md"));
+    assert!(!list("b") && !list("a/c") && !list("a/b/x.txt") && !may(&rules, "ada", "a"));
+}
+
+#[test]
+fn a_glob_of_all_in_a_folder_is_tied_to_the_top() {
+    let rules = [rule(false, &["keys/**"], &[]), rule(true, &["docs/**"], &["ada"])];
+    let rules = AccessRules::new(rules).unwrap();
+    assert!(may(&rules, "ada", "docs/a.md") && may(&rules, "ada", "docs/keys/a.md"));
+    assert!(!may(&rules, "ada", "private/docs/a.md") && !may(&rules, "ada", "keys/a"));
+}
+
+#[test]
+fn the_start_of_a_template_tells_whether_it_reaches_something() {
+    let rules = [rule(false, &["/a/no"], &[]), rule(true, &["/a/**", "/b-*"], &["ada"])];
+    let rules = AccessRules::new(rules).unwrap();
+    for (start, reaches) in [
+        ("note://", true),
+        ("note://a/", true),
+        ("note://a/n", true),
+        ("note://a/no/", false),
+        ("note://b-", true),
+        ("note://b-x/", true),
+        ("note://c/", false),
+    ] {
+        let subject = Subject::start(start, Some(start));
+        let ada = Principal::authenticated("ada");
+        assert_eq!(rules.may_reach_from(&ada, MethodClass::List, &subject), reaches, "{start}");
+    }
+}
+
+#[test]
+fn a_path_that_a_server_may_resolve_to_another_one_is_denied() {
+    let rules = AccessRules::new([rule(true, &["docs/**"], &["ada"])]).unwrap();
+    for path in ["docs/../secret", "docs/%2e%2e/secret", "docs/./a", "docs/..%5Csecret"] {
+        assert!(!may(&rules, "ada", path), "{path}");
+    }
+    assert!(may(&rules, "ada", "docs/..a") && may(&rules, "ada", "docs/a.."));
+}
+
+#[test]
+fn without_rules_everything_is_allowed() {
+    let rules = AccessRules::new([]).unwrap();
+    assert!(rules.is_empty() && may(&rules, "anyone", "a"));
+}
