@@ -275,6 +275,9 @@ pub(crate) struct ConvertWorkerArgs {
     /// Tell where an image was taken
     #[arg(long)]
     pub(crate) position: bool,
+    /// The program that reads PDF documents
+    #[arg(long)]
+    pub(crate) pdftotext: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -10,6 +10,8 @@ mod layers;
 mod redacted;
 mod redacted_work;
 mod rendered;
+mod rendered_alternates;
+mod rendered_secrets;
 mod skills;
 mod unpacked;
 mod unpacked_bounds;
