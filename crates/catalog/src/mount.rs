@@ -67,7 +67,8 @@ pub struct MountOptions {
     pub required: bool,
     /// Whether archives are collections, whose members are resources.
     pub unpack: bool,
-    /// Whether the provider masks by itself: then only members of archives are masked around it.
+    /// Whether the provider masks by itself: then only members of archives, and what is no content, are
+    /// masked around it.
     pub masks_itself: bool,
     /// What the layer around the provider masks.
     pub redaction: Redaction,
@@ -104,8 +105,8 @@ impl MountOptions {
         if self.redaction.scope() != RedactionScope::Off {
             match self.masks_itself {
                 false => layers.push(Box::new(Redacted(self.redaction))),
-                true if self.unpack => layers.push(Box::new(RedactedMembers(self.redaction))),
-                true => {}
+                // Errors, completions and logs are masked here too, whether there are archives or not.
+                true => layers.push(Box::new(RedactedMembers(self.redaction))),
             }
         }
         if self.unpack {

@@ -75,8 +75,11 @@ impl GitSession<'_> {
         place: &TreePlace,
         content: Option<&GitContent>,
     ) -> Result<Arc<Resource>> {
-        let name = place.path.name().unwrap_or(place.revision.as_bytes());
-        let mut resource = Resource::new(uri.clone(), String::from_utf8_lossy(name));
+        let name = match place.path.name() {
+            Some(name) => String::from_utf8_lossy(name).into_owned(),
+            None => self.revision_text(&place.revision),
+        };
+        let mut resource = Resource::new(uri.clone(), name);
         let may_change = content.is_some_and(GitContent::may_change);
         resource.immutable = place.resolved.is_immutable && !may_change;
         resource.watchable = Some(self.git.is_watched && !place.resolved.is_immutable);

@@ -69,7 +69,7 @@ impl GitSession<'_> {
         let head = self.repo.head_name().ok().flatten();
         let head =
             head.map_or("a detached HEAD".to_owned(), |name| format!("branch {}", name.shorten()));
-        let mut text = format!("# Status of {head}\n\n");
+        let mut text = self.git.mask_text(&format!("# Status of {head}\n\n"));
         if files.is_empty() {
             text.push_str("Nothing changed.\n");
         }
