@@ -110,6 +110,8 @@ fn texts_that_repeat_what_scanners_look_for_are_survived() {
             Syntax::Htpasswd,
             Syntax::Xml,
             Syntax::Hcl,
+            Syntax::SecretList,
+            Syntax::SecretTable,
         ] {
             mask(&text, syntax);
         }

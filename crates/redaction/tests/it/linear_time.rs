@@ -16,7 +16,7 @@ const LEAST_TIME: u64 = 60_000_000;
 /// How often a text is masked before its time counts as too long.
 const TRIES: usize = 5;
 
-const SYNTAXES: [Syntax; 12] = [
+const SYNTAXES: [Syntax; 14] = [
     Syntax::Text,
     Syntax::Toml,
     Syntax::Yaml,
@@ -29,6 +29,8 @@ const SYNTAXES: [Syntax; 12] = [
     Syntax::Htpasswd,
     Syntax::Xml,
     Syntax::Hcl,
+    Syntax::SecretList,
+    Syntax::SecretTable,
 ];
 
 /// What stands at the beginning, and what is repeated.
@@ -79,6 +81,16 @@ const SHAPES: [(&str, &str); 12] = [
     ("", "[redacted "),
     ("", "user:pass@"),
     ("", "é"),
+];
+
+const WORDS: [(&str, &str); 7] = [
+    ("", "password "),
+    ("", "auth a:b "),
+    ("A=1 ", "B=2 "),
+    ("A=1 ", "B=\"2 "),
+    ("", "a,\"b\"\"\","),
+    ("name,password\n", "a,b\n"),
+    ("", "\"\n"),
 ];
 
 /// The CPU time of this thread, in nanoseconds.
@@ -136,6 +148,11 @@ fn assert_all_linear(fillings: &[(&str, &str)]) {
 #[test]
 fn scalars_and_quotes_are_masked_in_linear_time() {
     assert_all_linear(&SCALARS);
+}
+
+#[test]
+fn words_and_cells_are_masked_in_linear_time() {
+    assert_all_linear(&WORDS);
 }
 
 #[test]
