@@ -156,7 +156,7 @@ impl KeyContext {
         }
         match meaning_of(key) {
             // What stands under the name of a package tells of the package.
-            _ if self == Self::Packages => Self::Neutral,
+            KeyMeaning::Secret(kind) if self == Self::Packages => Self::Named(kind),
             KeyMeaning::Block(kind) | KeyMeaning::Secret(kind) if !is_name_of_secret(key) => {
                 Self::Named(kind)
             }
@@ -166,7 +166,7 @@ impl KeyContext {
             KeyMeaning::Suggestive | KeyMeaning::Neutral => match self {
                 Self::Neutral if is_list_of_packages(key) => Self::Packages,
                 Self::Secret(_) if is_describing(key) => Self::Neutral,
-                Self::Named(_) => Self::Neutral,
+                Self::Named(_) | Self::Packages => Self::Neutral,
                 other => other,
             },
         }

@@ -102,12 +102,14 @@ impl GitSession<'_> {
         for (path, letter) in parts.unstaged {
             tracked.entry(path.clone()).or_insert_with(|| blank(&path)).worktree = letter;
         }
+        let mut untracked = parts.untracked;
+        // What a conflict left in the worktree is no file of the index, and is told as a conflict.
+        untracked.retain(|path| !parts.conflicts.contains_key(path));
+        untracked.sort();
         for (path, (index, worktree)) in parts.conflicts {
             tracked.insert(path.clone(), FileStatus { index, worktree, ..blank(&path) });
         }
         let mut files: Vec<FileStatus> = tracked.into_values().collect();
-        let mut untracked = parts.untracked;
-        untracked.sort();
         files.extend(untracked.iter().map(|path| FileStatus {
             index: '?',
             worktree: '?',

@@ -3,7 +3,9 @@
 //! CPU time is compared, not the clock: that of a text with that of one four times as long. Built
 //! with optimization, the texts have up to 4 MiB.
 
-use redaction::{Redactor, Syntax};
+use redaction::Redactor;
+
+use crate::properties::SYNTAXES;
 
 /// The size of the shorter text.
 const SIZE: usize = if cfg!(debug_assertions) { 24 << 10 } else { 1 << 20 };
@@ -15,23 +17,6 @@ const MAX_RATIO: f64 = 10.0;
 const LEAST_TIME: u64 = 60_000_000;
 /// How often a text is masked before its time counts as too long.
 const TRIES: usize = 5;
-
-const SYNTAXES: [Syntax; 14] = [
-    Syntax::Text,
-    Syntax::Toml,
-    Syntax::Yaml,
-    Syntax::Json,
-    Syntax::Ini,
-    Syntax::Env,
-    Syntax::Properties,
-    Syntax::Netrc,
-    Syntax::Pgpass,
-    Syntax::Htpasswd,
-    Syntax::Xml,
-    Syntax::Hcl,
-    Syntax::SecretList,
-    Syntax::SecretTable,
-];
 
 /// What stands at the beginning, and what is repeated.
 const SCALARS: [(&str, &str); 16] = [

@@ -5,7 +5,7 @@ use proptest::prelude::{Strategy, any, prop, prop_assert_eq, prop_oneof, proptes
 use proptest::test_runner::Config;
 use redaction::{Redactor, RedactorOptions, Syntax};
 
-const SYNTAXES: [Syntax; 14] = [
+pub(crate) const SYNTAXES: [Syntax; 14] = [
     Syntax::Text,
     Syntax::Toml,
     Syntax::Yaml,

@@ -43,6 +43,19 @@ fn a_map_under_a_secret_key_holds_secrets() {
         ],
     );
     check(
+        Syntax::Yaml,
+        &[
+            (
+                "features:\n  secrets: {db: hunter2}\n",
+                "features:\n  secrets: {db: \"[redacted secret tiny]\"}\n",
+            ),
+            (
+                "features:\n  password: {main: hunter2}\n",
+                "features:\n  password: {main: \"[redacted password tiny]\"}\n",
+            ),
+        ],
+    );
+    check(
         Syntax::Toml,
         &[(
             "[db.password]\nmain_db = \"x\"\n",

@@ -204,3 +204,6 @@ fn decode_cursor(cursor: &Cursor) -> Option<(ObjectId, ObjectId)> {
     rest.end()?;
     Some((tip, last))
 }
+
+#[cfg(test)]
+mod tests;

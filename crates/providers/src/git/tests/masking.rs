@@ -1,7 +1,7 @@
 //! Tests of masks around files: people, references and searches of messages.
 
 use redaction::{Redaction, RedactionScope, Redactor};
-use resource::{Complete as _, CompletionRequest, ErrorKind, Provider as _};
+use resource::{Complete as _, CompletionRequest, ErrorKind, MemberPlace, Provider as _};
 
 use super::super::{Git, Options};
 use super::{TestRepo, ctx, list_all, names, read_error, read_json, read_text, uri};
@@ -119,4 +119,35 @@ async fn a_revision_by_its_message_is_searched_in_masked_messages() {
         assert_eq!(found(broken).await, Err(ErrorKind::Invalid), "{broken}");
     }
     assert_eq!(read_error(&git, "git:///none%5E%7B%2Fx%7D").await, ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn hashes_and_similarities_of_masked_files_are_left_out() {
+    let repo = TestRepo::new();
+    let lines: String = (0..30).map(|line| format!("key{line} = {line}\n")).collect();
+    for (name, place) in [("app.toml", ""), ("notes.md", "docs/")] {
+        repo.write(name, format!("{lines}password = \"tomato-plum-1\"\n"));
+        repo.write(&format!("{place}same-{name}"), "x = 1\n");
+    }
+    repo.commit("first");
+    for (old, new) in [("app.toml", "main.toml"), ("notes.md", "more.md")] {
+        repo.git(&["mv", old, new]);
+        repo.write(new, format!("{lines}password = \"tomato-plum-2\"\n"));
+    }
+    repo.commit("second");
+    let git = serve(&repo, RedactionScope::SensitiveFiles);
+    let diff = read_text(&git, "git:///diff/HEAD~1..HEAD").await;
+    let (masked, plain) = diff.split_at(diff.find("diff --git a/notes.md").unwrap());
+    assert!(masked.contains("rename from app.toml\nrename to main.toml\n"), "{masked}");
+    assert!(!masked.contains("similarity") && !masked.contains("index "), "{masked}");
+    assert!(plain.contains("similarity index ") && plain.contains("\nindex "), "{plain}");
+    let facts = async |place: &str| {
+        let described = git.stat(&ctx(), &uri(&format!("git:///HEAD/{place}"))).await.unwrap();
+        described.extra.get(MemberPlace::Meta, "dev.refdesk/git").unwrap().to_owned()
+    };
+    let hidden = facts("main.toml").await;
+    assert!(!hidden.contains("object") && hidden.contains("\"author\":\"Ada\""), "{hidden}");
+    for place in ["more.md", "docs", ""] {
+        assert!(facts(place).await.starts_with("{\"object\":\""), "{place}");
+    }
 }
