@@ -8,6 +8,7 @@ mod changes;
 mod components;
 mod layers;
 mod redacted;
+mod redacted_messages;
 mod redacted_work;
 mod rendered;
 mod rendered_alternates;
