@@ -8,6 +8,7 @@ mod asked_along;
 mod audit;
 mod baskets;
 mod codes;
+mod commands;
 mod compositor;
 mod configuration;
 mod conversion_limits;
