@@ -109,6 +109,7 @@ export class HomeView {
     fill(
       this.mounts,
       h("p", { class: "quiet" }, this.app.client.state === "ready" ? t("noMounts") : t("loading")),
+      this.app.folders.problem && h("p", { class: "problem", role: "alert" }, this.app.folders.problem),
       this.app.folders.roots.length > 0 &&
         h(
           "ul",

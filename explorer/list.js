@@ -15,6 +15,9 @@ const ROW_HEIGHT = 32;
 /** From here on names stay in the order of the server, which is that of their bytes. */
 const COLLATE_ROWS = 20_000;
 
+/** Folders with more rows than this may rest for a while before they load again, so a button does it now. */
+const BUTTON_ROWS = 2_000;
+
 const COLUMNS = /** @type {const} */ (["name", "type", "size", "age", "priority"]);
 
 export class FolderView {
@@ -139,6 +142,7 @@ export class FolderView {
       this.status,
       isComplete ? count : error ? "" : t("loadingCount", { count: number(items.length) }),
       isStale &&
+        items.length > BUTTON_ROWS &&
         h(
           "button",
           { type: "button", class: "button small", onclick: () => this.store.reload(this.folder) },

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { checkAccessibility } from "./accessibility.mjs";
 import { launch } from "./browser.mjs";
 import { checkCrowd } from "./crowd.mjs";
+import { checkElsewhere } from "./elsewhere.mjs";
 import { checkGuards } from "./guards.mjs";
 import { checkHostile } from "./hostile.mjs";
+import { checkLists } from "./lists.mjs";
 import { stopAll } from "./refdesk.mjs";
 import { Report } from "./report.mjs";
 import { takeScreenshots } from "./screenshots.mjs";
@@ -24,7 +26,7 @@ import { checkWalks, WALKS } from "./walks.mjs";
  */
 
 /** @type {Record<string, (suite: Suite) => Promise<void>>} */
-const SUBJECTS = { walks: checkWalks, accessibility: checkAccessibility, hostile: checkHostile, guards: checkGuards, crowd: checkCrowd, screenshots: takeScreenshots };
+const SUBJECTS = { walks: checkWalks, elsewhere: checkElsewhere, lists: checkLists, accessibility: checkAccessibility, hostile: checkHostile, guards: checkGuards, crowd: checkCrowd, screenshots: takeScreenshots };
 
 const [program, ...words] = process.argv.slice(2);
 if (!program) throw new Error("usage: node main.mjs PROGRAM [--accept] [SUBJECT…]");
