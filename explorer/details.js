@@ -136,15 +136,15 @@ function origin(meta) {
 }
 
 /**
+ * How old what is shown is: since refdesk has it from the server behind it, or since the page has read it.
  * @param {any} meta
  * @param {number} readAt
  */
 function cacheAge(meta, readAt) {
-  const cached = meta["dev.refdesk/cached"] ?? meta["dev.refdesk/age"];
   if (meta["dev.refdesk/immutable"]) return t("immutable");
-  return cached
-    ? String(typeof cached === "object" ? JSON.stringify(cached) : cached)
-    : t("readAt", { age: age(readAt) });
+  const fetched = age(String(meta["dev.refdesk/fetched"] ?? ""));
+  const read = t("readAt", { age: age(readAt) });
+  return fetched ? `${t("fetchedAt", { age: fetched })}; ${read}` : read;
 }
 
 /**

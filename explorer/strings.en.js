@@ -113,6 +113,7 @@ export default {
   version: "Version",
   cacheAge: "Cache",
   immutable: "never changes",
+  fetchedAt: "fetched from the server {age}",
   readAt: "read {age}",
   notes: "Notes",
   allMetadata: "All metadata",

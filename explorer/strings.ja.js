@@ -114,6 +114,7 @@ export default {
   version: "版",
   cacheAge: "キャッシュ",
   immutable: "変更されません",
+  fetchedAt: "サーバーから取得: {age}",
   readAt: "{age}に読み込み",
   notes: "注記",
   allMetadata: "すべてのメタデータ",

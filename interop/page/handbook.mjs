@@ -77,6 +77,15 @@ function program() {
   return `${lines.slice(0, 400).join("\n")}\n`;
 }
 
+/** Lines of the journal: far more than a page shows or reads at once. */
+export const JOURNAL_LINES = 20_000;
+
+/** A text of many lines of several lengths. */
+function journal() {
+  const lines = Array.from({ length: JOURNAL_LINES }, (_, at) => `entry ${at + 1}: ${"all quiet ".repeat(1 + (at % 7))}`);
+  return `${lines.join("\n")}\n`;
+}
+
 /** A gradient with a disc. */
 function logo() {
   return png(240, 160, (x, y) => ((x - 120) ** 2 + (y - 80) ** 2 < 3600 ? [255, 196, 61] : [40 + (x >> 1), 80 + (y >> 1), 200]));
@@ -101,6 +110,7 @@ export function writeHandbook(root) {
   put(folder, "src/owner.diff", DIFF);
   put(folder, "data/people.csv", `${PEOPLE.join("\n")}\n`);
   put(folder, "data/config.json", JSON.stringify(CONFIG, null, 2));
+  put(folder, "data/journal.txt", journal());
   put(folder, "images/logo.png", logo());
   put(folder, "images/map.svg", MAP);
   commit(folder, "Add the handbook", "2026-03-02T09:00:00Z");
