@@ -91,6 +91,18 @@ async function visitRefdesk(visit) {
   });
   await context.close();
   await other.stop();
+
+  const closed = await new Refdesk(program, `${folder}/closed`, mount).start();
+  const visitor = await openPage(visit.browser, desk.origin, {}, [new URL(closed.banner.url).origin]);
+  await visit.report.check("page, another refdesk: one that does not allow the origin is not reached, and the page says what to do", async () => {
+    await visitor.page.goto(desk.page());
+    await point(visitor.page, closed.banner.url);
+    await visitor.page.getByRole("button", { name: "Offline" }).click();
+    await visitor.page.getByText(`must allow the origin ${desk.origin}`).waitFor();
+    assertEqual(await visitor.page.locator(".tree-row").count(), 0, "rows of its tree");
+  }, visitor.page);
+  await visitor.context.close();
+  await closed.stop();
 }
 
 /** @param {Visit} visit */
