@@ -92,6 +92,11 @@ impl SearchIndex {
         self.meaning.get()
     }
 
+    /// Whether it finds by meaning too.
+    pub fn has_meaning(&self) -> bool {
+        self.meaning().is_some()
+    }
+
     /// Where it is kept.
     pub fn home(&self) -> IndexHome {
         self.state.store().home.clone()
