@@ -21,7 +21,7 @@ const MAX_COMPONENTS = 5000;
 const MAX_MOUNTS = 1000;
 
 export class ResourceApi {
-  /** @type {import("./types.js").Tool[] | null} */
+  /** @type {Promise<import("./types.js").Tool[]> | null} */
   #tools = null;
 
   /** @param {import("./mcp.js").McpClient} client */
@@ -162,8 +162,11 @@ export class ResourceApi {
   async tools() {
     await this.client.whenReady();
     if (!this.client.server.capabilities?.tools) return [];
-    this.#tools ??= await this.#components("tools/list", "tools");
-    return this.#tools;
+    const tools = (this.#tools ??= this.#components("tools/list", "tools"));
+    return tools.catch((error) => {
+      if (this.#tools === tools) this.#tools = null;
+      throw error;
+    });
   }
 
   /** @returns {Promise<import("./types.js").Prompt[]>} */

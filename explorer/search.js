@@ -104,9 +104,11 @@ export class SearchView {
       ["year", t("lastYear")],
     ]);
     const mount = (this.mount = select([any]));
-    const addMounts = () =>
-      mount.append(...this.app.folders.mounts.map(({ name }) => h("option", { value: name }, name)));
-    this.app.folders.whenRooted().then(addMounts);
+    this.app.folders.whenRooted().then(() => {
+      const { mounts } = this.app.folders;
+      mount.append(...mounts.map(({ name }) => h("option", { value: name }, name)));
+      modeField.hidden = !mounts.some(({ index }) => index?.meaning === true);
+    });
     this.lang = select([
       any,
       ["en", "English"],
@@ -122,6 +124,9 @@ export class SearchView {
       ["words", t("modeWords")],
       ["meaning", t("modeMeaning")],
     ]);
+    // Without a model there is nothing to choose.
+    const modeField = field("mode", t("mode"), this.mode);
+    modeField.hidden = true;
     return h(
       "div",
       { class: "filters", role: "group", "aria-label": t("filters") },
@@ -131,7 +136,7 @@ export class SearchView {
       field("audience", t("audience"), this.audience),
       field("priority", t("columnPriority"), this.priority),
       field("lang", t("language"), this.lang),
-      field("mode", t("mode"), this.mode),
+      modeField,
     );
   }
 
@@ -158,7 +163,9 @@ export class SearchView {
     if (this.query.trim() === "") return this.#show([], "", t("searchHint"));
     this.status.textContent = t("searching");
     try {
-      if (!(await this.app.api.hasTool("resources_search"))) return await this.#byName(signal);
+      // Names alone cannot be filtered so.
+      this.filters.hidden = !(await this.app.api.hasTool("resources_search"));
+      if (this.filters.hidden) return await this.#byName(signal);
       const args = { ...this.#arguments(), ...(this.#cursor ? { cursor: this.#cursor } : {}) };
       const result = await this.app.api.callTool("resources_search", args, { signal });
       if (signal.aborted) return;

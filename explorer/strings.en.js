@@ -53,6 +53,8 @@ export default {
   columnPriority: "Priority",
   oneResource: "1 resource",
   resourceCount: "{count} resources",
+  oneTemplate: "1 template",
+  templateCount: "{count} templates",
   changedReload: "Changed; load again",
   changedMark: "changed",
   breadcrumbs: "Path",

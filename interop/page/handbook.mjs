@@ -103,7 +103,7 @@ export function writeHandbook(root) {
   put(folder, "notes.txt", "First note: buy a second token.\nSecond note: test the backup.\nThird note: thank Grace.\n");
   put(folder, "docs/signing.md", GUIDE);
   put(folder, "docs/設計.md", JAPANESE);
-  put(folder, "docs/plan.pdf", pdf(PAGES));
+  put(folder, "docs/plan.pdf", pdf(PAGES), 24 * 40);
   put(folder, "docs/load.ipynb", JSON.stringify(NOTEBOOK, null, 1));
   put(folder, "src/keys.py", 'def owner(key):\n    """The owner of a key."""\n    return key.owner\n');
   put(folder, "src/main.rs", program());
@@ -120,16 +120,17 @@ export function writeHandbook(root) {
 }
 
 /**
- * Writes a file, some hours old.
+ * Writes a file that is some hours old.
  * @param {string} folder
  * @param {string} path
  * @param {string | Buffer} content
+ * @param {number} [hours]
  */
-function put(folder, path, content) {
+function put(folder, path, content, hours = 2 + path.length) {
   const file = join(folder, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
-  const changed = Date.now() / 1000 - 3600 * (2 + path.length);
+  const changed = Date.now() / 1000 - 3600 * hours;
   utimesSync(file, changed, changed);
 }
 
@@ -150,7 +151,12 @@ function commit(folder, message, date) {
  */
 export function handbookSettings(folder) {
   const path = JSON.stringify(folder);
-  return `[mounts.handbook]\nkind = "fs"\npath = ${path}\n\n[[mounts.handbook.rules]]\nglob = "docs/**/*.md"\npriority = 0.9\n\n[mounts.handbook-git]\nkind = "git"\npath = ${path}\n`;
+  return `[mounts.handbook]\nkind = "fs"\npath = ${path}\n\n[[mounts.handbook.rules]]\nglob = "docs/**/*.md"\npriority = 0.9\n\n[[mounts.handbook.rules]]\nglob = "src/**"\naudience = ["assistant"]\n\n[mounts.handbook-git]\nkind = "git"\npath = ${path}\n`;
+}
+
+/** Settings for a server that does not start. */
+export function brokenSettings() {
+  return upstreamSettings("broken", ["/nonexistent/broken-server"]);
 }
 
 /**
