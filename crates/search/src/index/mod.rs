@@ -103,6 +103,11 @@ impl SearchIndex {
         self.meaning.get().map(Result::as_ref).transpose().map_err(String::clone)
     }
 
+    /// Whether it finds by meaning too.
+    pub fn has_meaning(&self) -> bool {
+        self.meaning().is_some()
+    }
+
     /// Where it is kept.
     pub fn home(&self) -> IndexHome {
         self.state.store().home.clone()
