@@ -105,7 +105,7 @@ impl SearchIndex {
 
     /// Whether it finds by meaning too.
     pub fn has_meaning(&self) -> bool {
-        self.meaning().is_some()
+        matches!(self.meaning(), Ok(Some(_)))
     }
 
     /// Where it is kept.
