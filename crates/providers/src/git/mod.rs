@@ -28,6 +28,7 @@ mod read_cache;
 mod recent;
 mod ref_stamp;
 mod refs;
+mod regular_files;
 mod renames;
 mod repo_path;
 mod repository;
