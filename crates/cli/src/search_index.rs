@@ -13,6 +13,7 @@ use subscriptions::DebounceConfig;
 
 use crate::assemble::{Assembly, BuiltMount};
 use crate::commands::models::models_folder;
+use crate::output::one_line;
 use crate::settings::{SearchSettings, Settings};
 use crate::state_file::cache_folder;
 
@@ -80,7 +81,10 @@ impl Searching {
         let embedder = match load_embedder(search).await {
             Ok(Some(embedder)) => embedder,
             Ok(None) => return,
-            Err(error) => return tracing::error!("search by meaning is off: {error:#}"),
+            Err(error) => {
+                let why = one_line(&format!("{error:#}"));
+                return tracing::error!("search by meaning is off: {why}");
+            }
         };
         if let Err(error) = self.parts.index.enable_meaning(embedder) {
             tracing::error!("search by meaning is off: {}", error.with_causes());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use embedding::{EmbedKind, Embedder, VectorStore, VectorStoreAccess};
 use parking_lot::{Mutex, RwLock};
-use resource::{Error, Result};
+use resource::{Error, Result, one_line};
 
 use crate::index::entry::{IndexEntry, passage_key};
 
@@ -52,6 +52,7 @@ impl MeaningIndex {
         for batch in passages.chunks(BATCH) {
             let (keys, texts): (Vec<u64>, Vec<String>) = batch.iter().cloned().unzip();
             if let Err(error) = self.embed_passages(keys, texts).await {
+                let error = one_line(&error).into_owned();
                 let mut fault = self.fault.lock();
                 if fault.as_deref() != Some(error.as_str()) {
                     tracing::warn!("search by meaning lacks passages: {error}");

@@ -8,7 +8,7 @@ use resource::uri::percent_decode;
 use resource::{
     Body, ByteSource, Complete, Completion, CompletionRequest, Content, Context, Error, Facets,
     Filter, Freshness, Page, PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result,
-    Template, Uri, UriTemplate, Variable,
+    Template, Uri, UriTemplate, Variable, one_line,
 };
 
 use crate::hit::PassageHit;
@@ -231,8 +231,11 @@ fn hits_markdown(hits: &[PassageHit]) -> String {
         let mut place: Vec<String> =
             hit.place.page.map(|page| format!("page {page}")).into_iter().collect();
         place.extend(hit.place.headings.iter().cloned());
-        let place =
-            if place.is_empty() { String::new() } else { format!(", {}", place.join(" > ")) };
+        let place = if place.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", one_line(&place.join(" > ")))
+        };
         let window = match &hit.from {
             Some((mount, _)) => format!("found by {mount}"),
             None => {
@@ -242,16 +245,12 @@ fn hits_markdown(hits: &[PassageHit]) -> String {
         };
         text.push_str(&format!(
             "- [{}](<{}>), {window}{place}\n  {}\n",
-            single_line(title),
+            one_line(title),
             hit.resource.uri,
-            single_line(&hit.snippet)
+            one_line(&hit.snippet)
         ));
     }
     text
-}
-
-fn single_line(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control(), " ")
 }
 
 fn decoded(text: &str) -> String {
