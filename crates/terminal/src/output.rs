@@ -146,7 +146,8 @@ pub(crate) fn shown_uri(uri: &str) -> String {
             let bytes = percent_decode(encoded);
             let text = std::str::from_utf8(&bytes).ok().filter(|_| bytes.len() == count)?;
             let letter = text.chars().next().filter(|_| text.chars().count() == 1)?;
-            (!resource::is_control(letter) && !letter.is_whitespace()).then_some((letter, count * 3))
+            (!resource::is_control(letter) && !letter.is_whitespace())
+                .then_some((letter, count * 3))
         });
         match letter {
             Some((letter, length)) => {

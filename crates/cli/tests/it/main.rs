@@ -10,6 +10,7 @@ mod baskets;
 mod codes;
 mod compositor;
 mod configuration;
+mod denied_abilities;
 mod denied_links;
 mod descriptors;
 mod docs_mounts;

@@ -154,7 +154,7 @@ impl OpenFile {
                 FileChunks::decoded(DecodingReader::new(&self.file, size, charset), 0..u64::MAX)
             }
         };
-        Ok(self.into_part(form, source.into_stream(stamp), &head, None))
+        Ok(self.into_part(form, source.into_stream(stamp, budget.permits()), &head, None))
     }
 
     fn in_memory_part(self, bytes: Vec<u8>, budget: &WorkBudget) -> io::Result<Part> {

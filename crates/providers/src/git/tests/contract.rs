@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use testkit::{Expectations, contract};
+use testkit::{Expectations, WatchCounter, contract};
 
 use super::{TestRepo, names, read_json, read_text, run_git, uri};
 use crate::git::{Git, Options, find_repository};
@@ -49,10 +50,16 @@ async fn a_repository_is_a_provider_like_any_other() {
         ],
         prefix: Some("git:///HEAD/".to_owned()),
         outside: vec!["../secret.txt".to_owned(), ".git/config".to_owned()],
+        open_watches: None,
     };
-    contract(&repo.serve(), &known).await;
+    let served = repo.serve();
+    let repository = Arc::clone(&served.repository);
+    let count = move || usize::from(repository.rescan_loop.is_running());
+    let open_watches = Some(WatchCounter(Arc::new(count)));
+    let known = Expectations { open_watches, ..known };
+    contract(&served, &known).await;
     let known = Expectations { prefix: Some("git:///".to_owned()), ..known };
-    contract(&repo.serve(), &known).await;
+    contract(&served, &known).await;
 }
 
 #[tokio::test]
