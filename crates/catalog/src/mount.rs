@@ -8,7 +8,8 @@ use machinery::WorkPool;
 use parking_lot::Mutex;
 use redaction::{Redaction, RedactionScope};
 use resource::{
-    Context, Error, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri, UriRewrite,
+    Context, Error, HealthFact, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri,
+    UriRewrite,
 };
 
 use crate::access::AccessRules;
@@ -24,6 +25,10 @@ use crate::layers::unpacked::Unpacked;
 use crate::layers::withheld::Withheld;
 use crate::layers::{self, Layer};
 use crate::memo::Memo;
+
+/// How many characters of a source's name and version are told, and of its other texts.
+const NAME_CHARS: usize = 100;
+const FACT_CHARS: usize = 1_000;
 
 /// A provider under a name, wrapped in its layers.
 pub struct Mount {
@@ -68,7 +73,8 @@ pub struct MountOptions {
     pub required: bool,
     /// Whether archives are collections, whose members are resources.
     pub unpack: bool,
-    /// Whether the provider masks by itself: then only members of archives are masked around it.
+    /// Whether the provider masks by itself: then only members of archives, and what is no content, are
+    /// masked around it.
     pub masks_itself: bool,
     /// What the layer around the provider masks.
     pub redaction: Redaction,
@@ -110,11 +116,11 @@ impl MountOptions {
                     redaction: self.redaction,
                     work_pool: self.work_pool,
                 })),
-                true if self.unpack => layers.push(Box::new(RedactedMembers {
+                // Errors, completions and logs are masked here too, whether there are archives or not.
+                true => layers.push(Box::new(RedactedMembers {
                     redaction: self.redaction,
                     work_pool: self.work_pool,
                 })),
-                true => {}
             }
         }
         if self.unpack {
@@ -186,10 +192,13 @@ impl Mount {
         MountInfo { name, kind, root, folder, health }
     }
 
-    /// The health of its source, as far as the principal may know it.
+    /// The health of its source, as far as the principal may know it. Texts are cut here, behind the
+    /// layer that masks them: of a secret across the cut, nothing is left to be recognized by.
     pub fn health(&self, ctx: &Context) -> HealthStatus {
         let health = self.provider.facets().health;
-        health.map_or_else(HealthStatus::ready, |health| health.health(ctx))
+        let mut status = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
+        status.facts.iter_mut().for_each(|(name, fact)| cut_fact(name, fact));
+        status
     }
 
     /// Logs that a list goes without the mount, once for each reason until it is listed again.
@@ -260,5 +269,19 @@ impl Mount {
     pub fn unlisted(mut self) -> Self {
         self.listed = false;
         self
+    }
+}
+
+/// Cuts the texts of a fact.
+fn cut_fact(name: &str, fact: &mut HealthFact) {
+    match fact {
+        HealthFact::Text(text) => {
+            let most = if ["name", "version"].contains(&name) { NAME_CHARS } else { FACT_CHARS };
+            if let Some((end, _)) = text.char_indices().nth(most) {
+                text.truncate(end);
+            }
+        }
+        HealthFact::Group(facts) => facts.iter_mut().for_each(|(name, one)| cut_fact(name, one)),
+        HealthFact::Flag(_) | HealthFact::Count(_) | HealthFact::Time(_) => {}
     }
 }
