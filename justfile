@@ -37,6 +37,10 @@ fuzz COUNT="1000000":
     for target in $(cargo run --release --package fuzz); do cargo run --release --package fuzz -- "$target" --count {{COUNT}} || exit 1; done
     FUZZ_COUNT={{COUNT}} cargo test --release --package client --package providers --package refdesk --lib --bins any_
 
+# a hundred thousand comparisons of the ignore rules with those of git
+ignore-rules COUNT="100000":
+    GIT_COMPARISONS={{COUNT}} cargo test --release --package providers --lib files_are_hidden_exactly
+
 # licences, bans, sources (cargo install --locked cargo-deny)
 deny:
     cargo deny check bans licenses sources

@@ -1,28 +1,78 @@
 //! Minimal HTTP/1.1 client with little CPU cost of its own.
 
-use std::net::SocketAddr;
+use std::{io, net::SocketAddr};
 
 use anyhow::{Context, bail, ensure};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
+use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
 
 const BUFFER: usize = 256 << 10;
 
 /// One keep-alive connection with one request at a time.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: ClientStream,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+}
+
+/// TCP, plain or under TLS.
+enum ClientStream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl ClientStream {
+    async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(stream) => stream.write_all(bytes).await,
+            Self::Tls(stream) => {
+                stream.write_all(bytes).await?;
+                stream.flush().await
+            }
+        }
+    }
+
+    async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(stream) => stream.read(buffer).await,
+            Self::Tls(stream) => stream.read(buffer).await,
+        }
+    }
 }
 
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.context("connect to the server")?;
         stream.set_nodelay(true).context("turn Nagle's delay off")?;
-        Ok(Self { stream, buffer: vec![0; BUFFER], start: 0, end: 0 })
+        Ok(Self::over(ClientStream::Plain(stream)))
+    }
+
+    /// The same under TLS, with a server whose certificate is for `localhost`.
+    pub(crate) async fn open_tls(
+        address: SocketAddr,
+        connector: &TlsConnector,
+    ) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).await.context("connect to the server")?;
+        let name = ServerName::try_from("localhost").context("a server name")?;
+        let stream = connector.connect(name, stream).await.context("shake hands")?;
+        Ok(Self::over(ClientStream::Tls(Box::new(stream))))
+    }
+
+    fn over(stream: ClientStream) -> Self {
+        Self { stream, buffer: vec![0; BUFFER], start: 0, end: 0 }
+    }
+
+    /// Sends a message to an HTTP+SSE connection, which answers elsewhere.
+    pub(crate) async fn post_accepted(&mut self, request: &[u8]) -> anyhow::Result<()> {
+        self.stream.write_all(request).await.context("send a request")?;
+        let head = self.read_head().await?;
+        self.read_body(head.framing, None).await?;
+        ensure!(head.status == 202, "the server responded with status {}", head.status);
+        Ok(())
     }
 
     /// Sends a request and discards the body; returns its length.

@@ -25,6 +25,7 @@ mod process_usage;
 mod server_process;
 mod soak_attackers;
 mod soak_clients;
+mod soak_setup;
 mod sse;
 mod stdio_pipe;
 mod verify;

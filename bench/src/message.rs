@@ -35,6 +35,13 @@ pub(crate) fn session_request(host: &str, session: Option<&str>, uri: &str) -> V
     .into_bytes()
 }
 
+/// A request over HTTP with an access token.
+pub(crate) fn with_token(request: &[u8], token: &str) -> Vec<u8> {
+    let line = memchr::memmem::find(request, b"\r\n").map_or(0, |end| end + 2);
+    let header = format!("Authorization: Bearer {token}\r\n");
+    [&request[..line], header.as_bytes(), &request[line..]].concat()
+}
+
 /// One request, not yet bound to a transport.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchRequest {
@@ -132,7 +139,14 @@ impl BenchRequest {
 
 #[cfg(test)]
 mod tests {
-    use super::BenchRequest;
+    use super::{BenchRequest, with_token};
+
+    #[test]
+    fn a_token_is_a_header_behind_the_request_line() {
+        let request = with_token(b"POST /mcp HTTP/1.1\r\nHost: a\r\n\r\nx", "t");
+        let expected = b"POST /mcp HTTP/1.1\r\nAuthorization: Bearer t\r\nHost: a\r\n\r\nx";
+        assert_eq!(request, expected);
+    }
 
     #[test]
     fn a_window_keeps_the_metadata_every_request_needs() {

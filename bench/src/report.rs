@@ -69,7 +69,7 @@ fn soak_cells(figures: &soak::SoakFigures) -> Vec<Vec<String>> {
     let soak::SoakFigures { quiet, attacked, .. } = figures;
     let row = |name: &str, before: String, after: String| vec![name.to_owned(), before, after];
     let count = |number: usize| number.to_string();
-    vec![
+    let mut cells = vec![
         row("soak", "quiet".to_owned(), "under attack".to_owned()),
         row("requests of honest clients", count(quiet.requests), count(attacked.requests)),
         row("of them failed", count(quiet.failed), count(attacked.failed)),
@@ -82,7 +82,12 @@ fn soak_cells(figures: &soak::SoakFigures) -> Vec<Vec<String>> {
         row("peak memory", String::new(), bytes(figures.memory_peak)),
         row("descriptors", count(figures.files_start), count(figures.files_end)),
         row("processes left", String::new(), count(figures.processes_left)),
-    ]
+    ];
+    let kinds = soak::ClientKind::ALL.iter().zip(quiet.by_kind.iter().zip(attacked.by_kind));
+    for ((_, name), ((_, before), (_, after))) in kinds {
+        cells.push(row(&format!("p99 of {name} clients"), time(*before), time(after)));
+    }
+    cells
 }
 
 fn versus_cells(rows: &[peer_bench::PeerRow]) -> Vec<Vec<String>> {

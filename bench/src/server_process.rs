@@ -40,6 +40,14 @@ impl ServerCommand {
         Self::new(program, vec!["serve".into(), "--settings".into(), settings.into()])
     }
 
+    /// The same under TLS.
+    pub(crate) fn with_tls(mut self, certificate: &Path, key: &Path) -> Self {
+        let files = [("--tls-cert", certificate), ("--tls-key", key)];
+        let words = files.into_iter().flat_map(|(name, file)| [name.into(), file.into()]);
+        self.arguments.extend::<Vec<OsString>>(words.collect());
+        self
+    }
+
     /// The rmcp server to compare with.
     pub(crate) fn peer(program: &Path, threads: Option<usize>) -> Self {
         let arguments = threads
@@ -158,7 +166,7 @@ async fn wait_for_address(
 }
 
 fn address_in(line: &str) -> Option<SocketAddr> {
-    let (_, rest) = line.split_once("http://")?;
+    let (_, rest) = line.split_once("http://").or_else(|| line.split_once("https://"))?;
     rest.split('/').next()?.parse().ok()
 }
 
@@ -170,6 +178,7 @@ mod tests {
     fn the_address_is_found_in_a_line_for_people() {
         let line = "  listening on http://127.0.0.1:7878/mcp      (add it to a host)";
         assert_eq!(address_in(line).unwrap().port(), 7878);
+        assert_eq!(address_in("on https://127.0.0.1:1/mcp").unwrap().port(), 1);
         assert_eq!(address_in("refdesk 0.1.0"), None);
     }
 }

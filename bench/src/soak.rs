@@ -13,6 +13,7 @@ use tokio::{
     task::JoinSet,
     time::{Instant, sleep},
 };
+use tokio_rustls::TlsConnector;
 
 use crate::{
     measure::percentile,
@@ -21,30 +22,61 @@ use crate::{
     report::progress,
     server_process::{self, ServerCommand, ServerProcess},
     soak_attackers, soak_clients,
+    soak_setup::{MARK, SoakTokens, make_certificate, write_tree},
 };
 
 /// Files in the served folder.
 pub(crate) const FILES: usize = 200;
 /// How long the server gets to release what the clients held.
 const SETTLE_LIMIT: Duration = Duration::from_secs(40);
-/// An argument of every program behind refdesk, by which it is found in `/proc`.
-const MARK: &str = "refdesk-soak-upstream";
+/// The most resident bytes that the server may ever have.
+const MAX_PEAK: u64 = 400 << 20;
 
 /// What an honest client experienced.
 #[derive(Debug)]
 pub(crate) enum Experience {
-    /// It got the right answer after this time.
-    Answered(Duration),
+    /// It is of this kind, and got the right answer after this time.
+    Answered(ClientKind, Duration),
     /// It was told of a change.
     Notified,
     /// A request or stream failed.
     Failed(String),
 }
 
+/// The kinds of honest clients that send requests. Each is judged by its own latency: fast ones must
+/// not hide slow ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientKind {
+    /// Stateless requests over HTTP.
+    Stateless,
+    /// Requests in a session over HTTP.
+    Session,
+    /// HTTP+SSE of 2024-11-05.
+    Sse,
+    /// Stateless requests over TLS.
+    Tls,
+    /// A pipe to a process of its own.
+    Pipe,
+}
+
+impl ClientKind {
+    /// All kinds, with their names.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Stateless, "stateless"),
+        (Self::Session, "session"),
+        (Self::Sse, "HTTP+SSE"),
+        (Self::Tls, "TLS"),
+        (Self::Pipe, "pipe"),
+    ];
+}
+
 /// What the tasks of a phase share.
 #[derive(Clone)]
 pub(crate) struct SoakContext {
     pub(crate) address: SocketAddr,
+    /// The server under TLS, and how to connect to it.
+    pub(crate) secured: (SocketAddr, TlsConnector),
+    pub(crate) tokens: SoakTokens,
     pub(crate) folder: PathBuf,
     pub(crate) experiences: mpsc::UnboundedSender<Experience>,
     /// Changes to true when the phase ends.
@@ -66,6 +98,8 @@ pub struct PhaseFigures {
     pub slowest: Duration,
     /// Notifications that arrived.
     pub changes: usize,
+    /// Requests and 99th percentile of each kind of client, in the order of [`ClientKind::ALL`].
+    pub by_kind: [(usize, Duration); ClientKind::ALL.len()],
 }
 
 /// All figures of a soak.
@@ -97,8 +131,15 @@ impl SoakFigures {
     /// # Errors
     /// When a condition of the soak does not hold.
     pub fn verdict(&self) -> anyhow::Result<()> {
-        ensure!(self.attacked.failed == 0, "requests of honest clients failed");
-        ensure!(self.attacked.p99 <= self.quiet.p99 * 2, "honest clients waited too long");
+        ensure!(self.quiet.failed + self.attacked.failed == 0, "requests of honest clients failed");
+        ensure!(self.attacked.changes > 0, "no change was told");
+        for (at, (_, name)) in ClientKind::ALL.iter().enumerate() {
+            let ((alone, before), (beside, after)) =
+                (self.quiet.by_kind[at], self.attacked.by_kind[at]);
+            ensure!(alone > 0 && beside > 0, "no {name} client was answered");
+            ensure!(after <= before * 2, "{name} clients waited too long: {before:?}, {after:?}");
+        }
+        ensure!(self.memory_peak <= MAX_PEAK, "memory had a peak of {} bytes", self.memory_peak);
         ensure!(self.memory_end * 4 <= self.memory_half * 5, "memory grew in the second half");
         ensure!(self.files_end <= self.files_start + 8, "descriptors were left open");
         ensure!(self.processes_left == 0, "processes were left");
@@ -112,21 +153,32 @@ impl SoakFigures {
 /// When the server does not start, or its figures cannot be read.
 pub async fn run(options: &Options, time: Duration) -> anyhow::Result<SoakFigures> {
     let folder = options.scratch()?.join("soak");
-    write_tree(&folder)?;
     let program = options.refdesk()?;
+    let tokens = SoakTokens::make(&program)?;
+    write_tree(&folder, &tokens)?;
+    let (certificate, key, connector) = make_certificate(&folder)?;
     let launch = ServerCommand::refdesk(&program, &folder.join("refdesk.toml"));
     let (server, address) = server_process::start_http(&launch).await?;
+    let secured = ServerCommand::refdesk(&program, &folder.join("tls.toml"));
+    let secured = server_process::start_http(&secured.with_tls(&certificate, &key)).await?;
     let pipes = ServerCommand::refdesk(&program, &folder.join("pipe.toml"));
     let files_start = open_files(server.pid)?;
     progress("soak: 200 honest clients alone");
-    let site = Site { address, folder: &folder, pid: server.pid };
-    let (quiet, _) = phase(&pipes, site, time / 5, false).await?;
+    let (secured, tls_address) = secured;
+    let site = Site {
+        address,
+        secured: (tls_address, connector),
+        tokens: &tokens,
+        folder: &folder,
+        pid: server.pid,
+    };
+    let (quiet, _) = phase(&pipes, &site, time / 5, false).await?;
     let memory_start = process_usage::memory(server.pid)?.resident;
     progress("soak: the same beside hostile clients and servers");
-    let (attacked, memory_half) = phase(&pipes, site, time - time / 5, true).await?;
+    let (attacked, memory_half) = phase(&pipes, &site, time - time / 5, true).await?;
     let (files_end, memory_end) = settle(&server, files_start).await?;
     let memory_peak = process_usage::peak_memory(server.pid)?;
-    drop(server);
+    drop((server, secured));
     let processes_left = wait_for_processes().await?;
     Ok(SoakFigures {
         quiet,
@@ -142,9 +194,10 @@ pub async fn run(options: &Options, time: Duration) -> anyhow::Result<SoakFigure
 }
 
 /// The server under attack.
-#[derive(Clone, Copy)]
 struct Site<'a> {
     address: SocketAddr,
+    secured: (SocketAddr, TlsConnector),
+    tokens: &'a SoakTokens,
     folder: &'a Path,
     pid: u32,
 }
@@ -152,7 +205,7 @@ struct Site<'a> {
 /// Runs one phase; returns its figures, and the resident bytes in its middle.
 async fn phase(
     pipes: &ServerCommand,
-    site: Site<'_>,
+    site: &Site<'_>,
     time: Duration,
     attacked: bool,
 ) -> anyhow::Result<(PhaseFigures, u64)> {
@@ -160,6 +213,8 @@ async fn phase(
     let (stop, stopped) = watch::channel(false);
     let context = SoakContext {
         address: site.address,
+        secured: site.secured.clone(),
+        tokens: site.tokens.clone(),
         folder: site.folder.to_owned(),
         experiences,
         stop: stopped,
@@ -181,9 +236,14 @@ async fn phase(
 fn evaluate(mut received: mpsc::UnboundedReceiver<Experience>) -> PhaseFigures {
     let mut figures = PhaseFigures::default();
     let mut latencies = Vec::new();
+    let mut by_kind = [const { Vec::new() }; ClientKind::ALL.len()];
     while let Ok(experience) = received.try_recv() {
         match experience {
-            Experience::Answered(latency) => latencies.push(latency),
+            Experience::Answered(kind, latency) => {
+                latencies.push(latency);
+                let at = ClientKind::ALL.iter().position(|(one, _)| *one == kind);
+                at.iter().for_each(|at| by_kind[*at].push(latency));
+            }
             Experience::Notified => figures.changes += 1,
             Experience::Failed(why) => {
                 figures.failed += 1;
@@ -197,6 +257,10 @@ fn evaluate(mut received: mpsc::UnboundedReceiver<Experience>) -> PhaseFigures {
     figures.requests = latencies.len() + figures.failed;
     figures.p50 = percentile(&latencies, 50);
     figures.p99 = percentile(&latencies, 99);
+    figures.by_kind = by_kind.map(|mut latencies| {
+        latencies.sort_unstable();
+        (latencies.len(), percentile(&latencies, 99))
+    });
     figures.slowest = latencies.last().copied().unwrap_or_default();
     figures
 }
@@ -237,35 +301,4 @@ fn marked_processes() -> anyhow::Result<usize> {
         count += usize::from(memchr::memmem::find(&command, MARK.as_bytes()).is_some());
     }
     Ok(count)
-}
-
-/// Writes the served folder and the settings: for HTTP with hostile servers, for pipes without.
-fn write_tree(folder: &Path) -> anyhow::Result<()> {
-    let project = folder.join("project");
-    fs::create_dir_all(&project).context("create the soak's folder")?;
-    for number in 0..FILES {
-        fs::write(project.join(format!("{number}.txt")), format!("text {number}\n").repeat(50))?;
-    }
-    fs::write(project.join("large.log"), "xa".repeat(4 << 20)).context("write a large file")?;
-    fs::write(folder.join("pipe.toml"), base_settings()).context("write settings")?;
-    fs::write(folder.join("refdesk.toml"), settings()).context("write settings")
-}
-
-fn base_settings() -> String {
-    "[mounts.project]\nkind = \"fs\"\npath = \"project\"\n".to_owned()
-}
-
-/// The settings over HTTP: a folder beside servers that crash and flood.
-pub(crate) fn settings() -> String {
-    let flood = "while :; do yes flood | head -n 2000; yes flood | head -n 2000 >&2; sleep 1; done";
-    let crash = "sleep 0.1; exit 3";
-    let silent = "sleep 3600";
-    let mut text = base_settings();
-    for (name, script) in [("flood", flood), ("crash", crash), ("silent", silent)] {
-        let command = format!("[\"sh\", \"-c\", \"{script}\", \"{MARK}\"]");
-        text += &format!(
-            "[mounts.z-{name}]\nkind = \"upstream\"\ncommand = {command}\ntimeout = \"2 s\"\n"
-        );
-    }
-    text
 }

@@ -12,8 +12,8 @@ use tokio::{
 };
 
 use crate::{
-    message::{BenchRequest, session_request},
-    soak::{FILES, SoakContext, settings},
+    message::{BenchRequest, session_request, with_token},
+    soak::{FILES, SoakContext},
     soak_clients::spawn,
 };
 
@@ -58,6 +58,7 @@ async fn search(context: SoakContext, pattern: &str) -> anyhow::Result<()> {
     let request = BenchRequest::call("resources_grep", &arguments);
     loop {
         let request = request.over_http(&context.address.to_string());
+        let request = with_token(&request, &context.tokens.hostile);
         throw(context.address, &request, Duration::from_secs(3)).await?;
         sleep(Duration::from_millis(200)).await;
     }
@@ -68,6 +69,7 @@ async fn hold_connections(context: SoakContext) -> anyhow::Result<()> {
     let host = context.address.to_string();
     let half = BenchRequest::discover().over_http(&host);
     let listen = BenchRequest::listen(&["file:///project/1.txt".to_owned()]).over_http(&host);
+    let listen = with_token(&listen, &context.tokens.hostile);
     loop {
         let mut held = Vec::new();
         for number in 0..40 {
@@ -90,7 +92,8 @@ async fn send_garbage(context: SoakContext) -> anyhow::Result<()> {
                  Content-Length: {}\r\n\r\n{body}",
                 body.len()
             );
-            throw(context.address, head.as_bytes(), Duration::from_millis(200)).await?;
+            let request = with_token(head.as_bytes(), &context.tokens.hostile);
+            throw(context.address, &request, Duration::from_millis(200)).await?;
         }
         throw(context.address, &[0xff; 5000], Duration::from_millis(200)).await?;
         sleep(Duration::from_millis(500)).await;
@@ -101,6 +104,7 @@ async fn send_garbage(context: SoakContext) -> anyhow::Result<()> {
 async fn read_nothing(context: SoakContext) -> anyhow::Result<()> {
     let request = BenchRequest::read("file:///project/large.log");
     let request = request.over_http(&context.address.to_string());
+    let request = with_token(&request, &context.tokens.hostile);
     loop {
         let Ok(mut stream) = connect(context.address).await else { continue };
         let _ = stream.write_all(&request).await;
@@ -110,6 +114,7 @@ async fn read_nothing(context: SoakContext) -> anyhow::Result<()> {
 
 async fn open_sessions(context: SoakContext) -> anyhow::Result<()> {
     let request = session_request(&context.address.to_string(), None, "");
+    let request = with_token(&request, &context.tokens.hostile);
     loop {
         throw(context.address, &request, Duration::from_millis(50)).await?;
     }
@@ -121,6 +126,7 @@ async fn list_upstreams(context: SoakContext) -> anyhow::Result<()> {
     loop {
         for name in ["flood", "crash", "silent"] {
             let request = BenchRequest::read(&format!("z-{name}+x://1")).over_http(&host);
+            let request = with_token(&request, &context.tokens.hostile);
             throw(context.address, &request, Duration::from_millis(500)).await?;
         }
     }
@@ -140,7 +146,8 @@ async fn edit_settings(context: SoakContext) -> anyhow::Result<()> {
     let path = context.folder.join("refdesk.toml");
     let more = "[mounts.more]\nkind = \"static\"\n";
     loop {
-        for text in [settings() + more, "[mounts.pro".to_owned(), settings()] {
+        let first = context.tokens.settings();
+        for text in [first.clone() + more, "[mounts.pro".to_owned(), first] {
             fs::write(&path, text).await?;
             sleep(Duration::from_secs(2)).await;
         }

@@ -1,9 +1,9 @@
-//! Honest clients of the soak: stateless, in sessions, listening, and over pipes.
+//! Honest clients of the soak: stateless, in sessions, over HTTP+SSE, TLS and pipes, and listening.
 
 use std::time::Duration;
 
 use anyhow::ensure;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep},
@@ -11,15 +11,17 @@ use tokio::{
 
 use crate::{
     http::Connection,
-    message::{BenchRequest, session_request},
+    message::{BenchRequest, session_request, with_token},
     server_process::{self, ServerCommand, ServerProcess},
-    soak::{Experience, FILES, SoakContext},
+    soak::{ClientKind, Experience, FILES, SoakContext},
     sse::{NotificationEvents, StreamEvent},
     stdio_pipe::Pipe,
 };
 
-const STATELESS: usize = 100;
-const SESSIONS: usize = 50;
+const STATELESS: usize = 80;
+const SESSIONS: usize = 40;
+const SSE: usize = 20;
+const TLS: usize = 10;
 const LISTENERS: usize = 40;
 const PIPES: usize = 10;
 /// Between two requests of one client.
@@ -37,6 +39,12 @@ pub(crate) fn start(
     for number in 0..SESSIONS {
         spawn(tasks, context, run_session(context.clone(), number));
     }
+    for number in 0..SSE {
+        spawn(tasks, context, run_sse(context.clone(), number));
+    }
+    for number in 0..TLS {
+        spawn(tasks, context, run_tls(context.clone(), number));
+    }
     for number in 0..LISTENERS {
         spawn(tasks, context, run_listener(context.clone(), number));
     }
@@ -45,6 +53,13 @@ pub(crate) fn start(
         spawn(tasks, context, run_pipe(context.clone(), server, number));
     }
     Ok(())
+}
+
+impl SoakContext {
+    /// A client of this kind got an answer to what it asked at `started`.
+    fn answered(&self, kind: ClientKind, started: Instant) -> anyhow::Result<()> {
+        Ok(self.experiences.send(Experience::Answered(kind, started.elapsed()))?)
+    }
 }
 
 /// Runs a task until it ends or the phase does.
@@ -87,11 +102,64 @@ async fn run_stateless(context: SoakContext, number: usize) -> anyhow::Result<()
     let host = context.address.to_string();
     let mut connection = Connection::open(context.address).await?;
     for turn in 0_usize.. {
-        let request = request_of(turn, number).over_http(&host);
+        let request =
+            with_token(&request_of(turn, number).over_http(&host), &context.tokens.honest);
         let started = Instant::now();
         let length = connection.request_length(&request).await?;
-        context.experiences.send(Experience::Answered(started.elapsed()))?;
+        context.answered(ClientKind::Stateless, started)?;
         ensure!(length > 100, "an answer of {length} bytes");
+        sleep(PAUSE).await;
+    }
+    Ok(())
+}
+
+async fn run_tls(context: SoakContext, number: usize) -> anyhow::Result<()> {
+    let (address, connector) = &context.secured;
+    let mut connection = Connection::open_tls(*address, connector).await?;
+    for turn in 0_usize.. {
+        let request = request_of(turn, number).over_http("localhost");
+        let request = with_token(&request, &context.tokens.honest);
+        let started = Instant::now();
+        let length = connection.request_length(&request).await?;
+        context.answered(ClientKind::Tls, started)?;
+        ensure!(length > 100, "an answer of {length} bytes");
+        sleep(PAUSE).await;
+    }
+    Ok(())
+}
+
+/// HTTP+SSE (2024-11-05): messages are posted, and their answers come on a stream.
+async fn run_sse(context: SoakContext, number: usize) -> anyhow::Result<()> {
+    let host = context.address.to_string();
+    let token = &context.tokens.honest;
+    let open = format!("GET /mcp HTTP/1.1\r\nHost: {host}\r\nAccept: text/event-stream\r\n\r\n");
+    let open = with_token(open.as_bytes(), token);
+    let (mut events, path) = NotificationEvents::open_endpoint(context.address, &open).await?;
+    let mut connection = Connection::open(context.address).await?;
+    let post = |method: &str, params: Value| {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let body = body.to_string();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        with_token(head.as_bytes(), token)
+    };
+    let client = json!({ "name": "bench", "version": "1.0.0" });
+    let opening = json!({
+        "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": client,
+    });
+    connection.post_accepted(&post("initialize", opening)).await?;
+    events.next_message().await?;
+    for turn in 0_usize.. {
+        let request = post("resources/read", json!({ "uri": uri_of(number + turn) }));
+        let started = Instant::now();
+        connection.post_accepted(&request).await?;
+        let answer = events.next_message().await?;
+        let is_right = memchr::memmem::find(answer, b"\"contents\"").is_some();
+        ensure!(is_right, "a wrong answer over HTTP+SSE");
+        context.answered(ClientKind::Sse, started)?;
         sleep(PAUSE).await;
     }
     Ok(())
@@ -100,12 +168,15 @@ async fn run_stateless(context: SoakContext, number: usize) -> anyhow::Result<()
 async fn run_session(context: SoakContext, number: usize) -> anyhow::Result<()> {
     let host = context.address.to_string();
     let mut connection = Connection::open(context.address).await?;
-    let session = connection.open_session(&session_request(&host, None, "")).await?;
+    let token = &context.tokens.honest;
+    let opening = with_token(&session_request(&host, None, ""), token);
+    let session = connection.open_session(&opening).await?;
     for turn in 0_usize.. {
         let request = session_request(&host, Some(&session), &uri_of(number + turn));
+        let request = with_token(&request, token);
         let started = Instant::now();
         connection.request_length(&request).await?;
-        context.experiences.send(Experience::Answered(started.elapsed()))?;
+        context.answered(ClientKind::Session, started)?;
         sleep(PAUSE).await;
     }
     Ok(())
@@ -113,7 +184,9 @@ async fn run_session(context: SoakContext, number: usize) -> anyhow::Result<()> 
 
 async fn run_listener(context: SoakContext, number: usize) -> anyhow::Result<()> {
     let uris: Vec<_> = (0..5).map(|more| uri_of(number + more)).collect();
-    let mut events = NotificationEvents::open(context.address, &uris).await?;
+    let request = BenchRequest::listen(&uris).over_http(&context.address.to_string());
+    let request = with_token(&request, &context.tokens.honest);
+    let mut events = NotificationEvents::listen(context.address, &request, &uris).await?;
     loop {
         if let StreamEvent::Updated(_) = events.next().await? {
             context.experiences.send(Experience::Notified)?;
@@ -134,7 +207,7 @@ async fn run_pipe(
         pipe.send(&request_of(turn, number).line(1)).await?;
         let answer = pipe.receive().await?;
         ensure!(memchr::memmem::find(answer, b"\"result\"").is_some(), "an error over a pipe");
-        context.experiences.send(Experience::Answered(started.elapsed()))?;
+        context.answered(ClientKind::Pipe, started)?;
         sleep(PAUSE).await;
     }
     Ok(())

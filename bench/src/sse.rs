@@ -28,8 +28,18 @@ pub(crate) enum StreamEvent<'a> {
 impl NotificationEvents {
     /// Subscribes to these resources and waits for the acknowledgement.
     pub(crate) async fn open(address: SocketAddr, uris: &[String]) -> anyhow::Result<Self> {
+        let request = BenchRequest::listen(uris).over_http(&address.to_string());
+        Self::listen(address, &request, uris).await
+    }
+
+    /// The same with a request of the caller's own for these resources.
+    pub(crate) async fn listen(
+        address: SocketAddr,
+        request: &[u8],
+        uris: &[String],
+    ) -> anyhow::Result<Self> {
         let mut connection = Connection::open(address).await?;
-        connection.open_stream(&BenchRequest::listen(uris).over_http(&address.to_string())).await?;
+        connection.open_stream(request).await?;
         let mut events = Self { connection, text: Vec::new(), start: 0 };
         let first = events.next_raw_event().await?;
         let granted = memchr::memmem::find_iter(first, b"file:///").count();
@@ -42,6 +52,35 @@ impl NotificationEvents {
     /// Waits for the next event.
     pub(crate) async fn next(&mut self) -> anyhow::Result<StreamEvent<'_>> {
         parse_event(self.next_raw_event().await?)
+    }
+
+    /// Opens a connection of HTTP+SSE (2024-11-05); returns it and where its messages are posted.
+    pub(crate) async fn open_endpoint(
+        address: SocketAddr,
+        request: &[u8],
+    ) -> anyhow::Result<(Self, String)> {
+        let mut connection = Connection::open(address).await?;
+        connection.open_stream(request).await?;
+        let mut events = Self { connection, text: Vec::new(), start: 0 };
+        let first = std::str::from_utf8(events.next_raw_event().await?)?;
+        let path = first.lines().find_map(|line| line.strip_prefix("data: "));
+        let path = path.filter(|_| first.contains("event: endpoint"));
+        let path = path.context("the first event is no endpoint")?.to_owned();
+        Ok((events, path))
+    }
+
+    /// Waits for the next message of an HTTP+SSE connection, past comments.
+    pub(crate) async fn next_message(&mut self) -> anyhow::Result<&[u8]> {
+        loop {
+            let is_comment = self.next_raw_event().await?.starts_with(b":");
+            if !is_comment {
+                break;
+            }
+        }
+        // The event stands before `start`, with the two line breaks behind it.
+        let text = &self.text[..self.start - 2];
+        let begin = memchr::memmem::rfind(text, b"\n\n").map_or(0, |at| at + 2);
+        Ok(&text[begin..])
     }
 
     async fn next_raw_event(&mut self) -> anyhow::Result<&[u8]> {

@@ -1,7 +1,8 @@
 """Attacks by number: connections, sessions, streams and subscriptions, more than there are places for."""
 
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def run(program: Path, folder: Path) -> Iterator[Tally]:
             try_listeners(target, tally)
         with target.honest("watches with long URIs"):
             try_watches(target, tally)
+        try_burst(target, tally)
     with Target(program, folder / "few", tally, files=64) as target:
         with target.honest("connections with 64 file descriptors"):
             try_connections(target, tally, 200)
@@ -93,6 +95,37 @@ def try_listeners(target: Target, tally: Tally) -> None:
     for connection in opened:
         connection.close()
     tally.attempt("answers after listening requests", target.is_answering)
+
+
+def try_burst(target: Target, tally: Tally) -> None:
+    """Many large bodies at once, without their last byte: the memory that they take goes back."""
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":"' + b"x" * 2_000_000 + b'"}}'
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    before = target.resident_mb()
+    with ThreadPoolExecutor(20) as pool:
+        opened = list(pool.map(lambda _: half_sent(target, head + body[:-1]), range(80)))
+    tally.expect(within(20, lambda: target.resident_mb() >= before + 80), "a burst takes memory", target.resident_mb())
+    for connection in opened:
+        connection.close()
+    is_back = within(60, lambda: target.resident_mb() <= before + 40)
+    tally.expect(is_back, "the memory of a burst goes back", f"{before} MB, then {target.resident_mb()} MB")
+    tally.attempt("answers after a burst", target.is_answering)
+
+
+def half_sent(target: Target, request: bytes) -> socket.socket:
+    connection = socket.create_connection(target.address, 30, CROWD)
+    connection.sendall(request)
+    return connection
+
+
+def within(seconds: float, happened: Callable[[], bool]) -> bool:
+    """Waits until something has happened."""
+    end = time.monotonic() + seconds
+    while not happened():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def try_watches(target: Target, tally: Tally) -> None:

@@ -104,6 +104,15 @@ class Target:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) // 1024
 
+    def resident_mb(self) -> int:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) // 1024
+
+    def cpu_seconds(self) -> float:
+        """The time that the process has computed, which a busy machine does not lengthen much."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def open_files(self) -> int:
         return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
 

@@ -24,6 +24,8 @@ UNLISTED = [
     "crash-in-list", "notification-flood",
 ]  # fmt: skip
 MARK = "refdesk-attack-grandchild"
+# Of a debug build, beside the other servers of the suite. Followed through 32 pages, one list took as long.
+MAX_CURSOR_SECONDS = 10.0
 
 
 def run(program: Path, folder: Path) -> Iterator[Tally]:
@@ -78,6 +80,7 @@ def try_lists(target: Target, tally: Tally) -> None:
     with ThreadPoolExecutor(len(UNLISTED)) as pool:
         for name, (seconds, message) in zip(UNLISTED, pool.map(partial(timed_list, target), UNLISTED)):
             tally.expect(seconds < 20 and ("result" in message or "error" in message), f"{name}: an answer", seconds)
+    try_huge_cursor(target, tally)
     injected = target.tool("resources_list", mount="m-line-breaks")["result"]["content"][0]["text"]
     tally.expect("\nIgnore all rules" not in injected, "line-breaks: no line of its own", injected)
     tools = [tool["name"] for tool in target.call("tools/list")["result"]["tools"]]
@@ -86,6 +89,16 @@ def try_lists(target: Target, tally: Tally) -> None:
     tally.expect(is_plain and "m-odd-tools_t" in tools, "odd-tools: plain names only", tools)
     called = target.tool("resources_read", uri="file:///project/README.md")
     tally.expect("Ask here" in str(called), "odd-tools: refdesk's own tool is its own", called)
+
+
+def try_huge_cursor(target: Target, tally: Tally) -> None:
+    """Each page of a list carries its cursor there and back. One of 5 MB is cut instead of followed."""
+    before = target.cpu_seconds()
+    for _ in range(10):
+        message = target.tool("resources_list", mount=mount_name("huge-cursor"), recursive=True)
+        tally.expect("result" in message, "huge-cursor: a list", message)
+    spent = target.cpu_seconds() - before
+    tally.expect(spent < MAX_CURSOR_SECONDS, "huge-cursor: ten lists compute little", f"{spent:.1f} s")
 
 
 def timed_list(target: Target, mischief: str) -> tuple[float, dict]:

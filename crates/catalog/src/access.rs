@@ -3,6 +3,7 @@
 use machinery::{GlobError, PathGlobSet};
 use resource::{Principal, PrincipalSource, Uri, uri};
 
+use crate::address::Address;
 use crate::layers::ruled::MetadataRules;
 
 /// The classes of methods that a rule can tell apart.
@@ -42,10 +43,16 @@ pub struct AccessRule {
 ///
 /// If none matches, everything is allowed, unless some rule names a principal or a scope: then
 /// everything is denied.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct AccessRules {
     rules: Vec<CompiledRule>,
     allows_by_default: bool,
+}
+
+impl Default for AccessRules {
+    fn default() -> Self {
+        Self { rules: Vec::new(), allows_by_default: true }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -59,6 +66,8 @@ struct CompiledRule {
     roots: Vec<String>,
     /// The same of the globs over public URIs.
     public_roots: Vec<String>,
+    /// Whether some glob is over the path inside the mount.
+    has_path_glob: bool,
     /// Whether some glob may match in any folder.
     matches_anywhere: bool,
 }
@@ -87,7 +96,20 @@ impl AccessRules {
 
     /// Whether there are none, so that everything is allowed.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.rules.is_empty() && self.allows_by_default
+    }
+
+    /// The rules that can match something of the mount at `address`. A glob over public URIs may be
+    /// for another mount.
+    #[must_use]
+    pub(crate) fn for_address(&self, address: &Address) -> Self {
+        let may_match = |one: &&CompiledRule| {
+            one.covers_all
+                || one.has_path_glob
+                || one.public_roots.iter().any(|root| address.may_match(root))
+        };
+        let rules = self.rules.iter().filter(may_match).cloned().collect();
+        Self { rules, allows_by_default: self.allows_by_default }
     }
 
     /// Whether `principal` may use a method of `class` on `subject`.
@@ -100,7 +122,7 @@ impl AccessRules {
         if is_program(principal) {
             return true;
         }
-        if !self.rules.is_empty() && subject.has_dot_segment() {
+        if !self.is_empty() && subject.has_dot_segment() {
             return false;
         }
         let rules = self.rules.iter().filter(|one| one.concerns(principal, class));
@@ -148,6 +170,27 @@ impl AccessRules {
         self.allows_by_default
     }
 
+    /// Whether the rules may deny `principal` something in the folder `subject` to methods of `class`.
+    pub(crate) fn may_deny_below(
+        &self,
+        principal: &Principal,
+        class: MethodClass,
+        subject: &Subject,
+    ) -> bool {
+        if is_program(principal) {
+            return false;
+        }
+        for one in self.rules.iter().filter(|one| one.concerns(principal, class)) {
+            if one.covers(subject) {
+                return !one.rule.allows;
+            }
+            if !one.rule.allows && one.may_match_from(subject) {
+                return true;
+            }
+        }
+        !self.allows_by_default
+    }
+
     /// Whether `principal` may use methods of `class` on anything at all, as far as the rules
     /// tell.
     pub(crate) fn may_reach(&self, principal: &Principal, class: MethodClass) -> bool {
@@ -161,7 +204,7 @@ impl AccessRules {
 
     /// Whether the mount exists for `principal`: some method may reach something.
     pub fn show_mount(&self, principal: &Principal) -> bool {
-        self.rules.is_empty()
+        self.is_empty()
             || MethodClass::ALL.into_iter().any(|class| self.may_reach(principal, class))
     }
 }
@@ -203,8 +246,18 @@ impl CompiledRule {
         }
         let covers_all = rule.globs.is_empty()
             || rule.globs.iter().any(|glob| matches!(glob.as_str(), "*" | "**" | "/**" | "/"));
+        let has_path_glob = !paths.is_empty();
         let (paths, uris) = (PathGlobSet::new(&paths)?, PathGlobSet::new(&uris)?);
-        Ok(Self { rule, paths, uris, covers_all, roots, public_roots, matches_anywhere })
+        Ok(Self {
+            rule,
+            paths,
+            uris,
+            covers_all,
+            roots,
+            public_roots,
+            has_path_glob,
+            matches_anywhere,
+        })
     }
 
     fn concerns(&self, principal: &Principal, class: MethodClass) -> bool {
@@ -230,11 +283,21 @@ impl CompiledRule {
             || start.public.iter().any(|uri| self.public_roots.iter().any(|root| meets(root, uri)))
     }
 
+    /// Whether the folder `subject` lies on the way to what a glob names.
     fn leads_through(&self, subject: &Subject) -> bool {
-        let below = |root: &String| {
-            root.strip_prefix(&subject.path).is_some_and(|rest| rest.starts_with('/'))
+        let is_below = |root: &str, folder: &str| {
+            root.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
         };
-        self.roots.iter().any(below)
+        match subject.path.is_empty() {
+            true => self.may_match_from(subject),
+            false => {
+                self.roots.iter().any(|root| is_below(root, &subject.path))
+                    || subject
+                        .public
+                        .iter()
+                        .any(|uri| self.public_roots.iter().any(|root| is_below(root, uri)))
+            }
+        }
     }
 }
 

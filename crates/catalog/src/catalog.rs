@@ -295,6 +295,13 @@ impl Health for Catalog {
 
 #[async_trait]
 impl Complete for Catalog {
+    fn may_complete(&self, ctx: &Context) -> bool {
+        let completes = |mount: &Arc<Mount>| {
+            mount.provider.facets().complete.is_some_and(|inner| inner.may_complete(ctx))
+        };
+        self.mounts_for(ctx).iter().any(completes)
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         for mount in in_lookup_order(&self.mounts_for(ctx)) {
             let Some(local) = mount.address.split_template(request.template) else { continue };

@@ -37,6 +37,7 @@ impl Watch for Catalog {
                 }
                 let heard = open_all_streams(&mounts, ctx, &interest).await;
                 let many = AllMountsWatch {
+                    mounts,
                     streams: heard,
                     mount_updates: replaced,
                     ctx: ctx.clone(),
@@ -88,6 +89,8 @@ async fn check_complete(mounts: &MountList, ctx: &Context) -> Result<()> {
 
 /// The merged stream of all mounts.
 struct AllMountsWatch {
+    /// The mounts that exist for the principal.
+    mounts: MountList,
     streams: SelectAll<ChangeStream>,
     mount_updates: watch::Receiver<MountList>,
     ctx: Context,
@@ -96,14 +99,23 @@ struct AllMountsWatch {
 
 impl AllMountsWatch {
     async fn next(mut self) -> Option<(Change, Self)> {
-        tokio::select! {
-            Some(change) = self.streams.next() => return Some((change, self)),
-            changed = self.mount_updates.changed() => changed.ok()?,
+        loop {
+            tokio::select! {
+                Some(change) = self.streams.next() => return Some((change, self)),
+                changed = self.mount_updates.changed() => changed.ok()?,
+            }
+            let mounts = visible_mounts(&self.mount_updates.borrow_and_update(), &self.ctx);
+            let is_same = |(one, other): (&Arc<Mount>, &Arc<Mount>)| Arc::ptr_eq(one, other);
+            if mounts.len() == self.mounts.len() && mounts.iter().zip(&*self.mounts).all(is_same) {
+                // What came or went does not exist for the principal.
+                continue;
+            }
+            self.streams = open_all_streams(&mounts, &self.ctx, &self.interest).await;
+            self.mounts = mounts;
+            // Changes of the kept mounts may be lost in between; a list change makes clients
+            // refetch.
+            return Some((catch_up_change(&self.interest), self));
         }
-        let mounts = visible_mounts(&self.mount_updates.borrow_and_update(), &self.ctx);
-        self.streams = open_all_streams(&mounts, &self.ctx, &self.interest).await;
-        // Changes of the kept mounts may be lost in between; a list change makes clients refetch.
-        Some((catch_up_change(&self.interest), self))
     }
 }
 
@@ -226,7 +238,7 @@ impl Mount {
         asked: Option<(Uri, Uri)>,
     ) -> Result<ChangeStream> {
         if let Interest::Components(offer) = interest
-            && !self.has_components(offer)
+            && !self.has_components(ctx, offer)
         {
             return Err(watch_unsupported());
         }

@@ -47,8 +47,8 @@ impl Mount {
         self.provider.facets().relay
     }
 
-    pub(crate) fn has_components(&self, kind: ComponentKind) -> bool {
-        self.relay().is_some_and(|relay| relay.may_have(kind))
+    pub(crate) fn has_components(&self, ctx: &Context, kind: ComponentKind) -> bool {
+        self.relay().is_some_and(|relay| relay.may_have(ctx, kind))
     }
 }
 
@@ -113,13 +113,14 @@ fn prefixing_names(mounts: &MountList) -> impl Iterator<Item = &str> {
 
 /// The mounts whose names prefix `public` and that have this kind, the longest name first.
 fn candidate_mounts<'a>(
+    ctx: &'a Context,
     mounts: &'a MountList,
     kind: ComponentKind,
     public: &str,
 ) -> impl Iterator<Item = &'a Arc<Mount>> {
     let owners = tool_name::mounts_by_prefix(public, prefixing_names(mounts)).into_iter();
     let mounted = owners.filter_map(|owner| mounts.iter().find(|mount| mount.name == owner));
-    mounted.filter(move |mount| mount.has_components(kind))
+    mounted.filter(move |mount| mount.has_components(ctx, kind))
 }
 
 impl Catalog {
@@ -131,12 +132,13 @@ impl Catalog {
         kind: ComponentKind,
         paging: &PageRequest,
     ) -> Result<Page<Component>> {
-        let Some(relay) = mount.relay().filter(|relay| relay.may_have(kind)) else {
+        let Some(relay) = mount.relay().filter(|relay| relay.may_have(ctx, kind)) else {
             return Ok(neutral_page());
         };
         let mut page = relay.list_components(ctx, kind, &*mount.address, paging).await?;
         if mount.is_fallback() {
-            page.items.retain(|item| candidate_mounts(mounts, kind, &item.name).next().is_none());
+            let is_free = |name: &str| candidate_mounts(ctx, mounts, kind, name).next().is_none();
+            page.items.retain(|item| is_free(&item.name));
             return Ok(page);
         }
         for item in &mut page.items {
@@ -176,10 +178,10 @@ impl Catalog {
         public: &str,
     ) -> Result<(Arc<Mount>, String)> {
         let mounts = self.mounts_for(ctx);
-        let mut claimants = candidate_mounts(&mounts, kind, public).peekable();
+        let mut claimants = candidate_mounts(ctx, &mounts, kind, public).peekable();
         if claimants.peek().is_none() {
             let rest =
-                mounts.iter().find(|mount| mount.is_fallback() && mount.has_components(kind));
+                mounts.iter().find(|mount| mount.is_fallback() && mount.has_components(ctx, kind));
             let rest = rest.ok_or_else(|| unknown_component(kind, public))?;
             return Ok((Arc::clone(rest), public.to_owned()));
         }
@@ -223,12 +225,13 @@ impl Catalog {
 
 #[async_trait]
 impl Relay for Catalog {
-    fn may_have(&self, kind: ComponentKind) -> bool {
-        self.mounts().iter().filter_map(|mount| mount.relay()).any(|relay| relay.may_have(kind))
+    fn may_have(&self, ctx: &Context, kind: ComponentKind) -> bool {
+        self.mounts_for(ctx).iter().any(|mount| mount.has_components(ctx, kind))
     }
 
-    fn emits_logs(&self) -> bool {
-        self.mounts().iter().filter_map(|mount| mount.relay()).any(Relay::emits_logs)
+    fn emits_logs(&self, ctx: &Context) -> bool {
+        let mounts = self.mounts_for(ctx);
+        mounts.iter().filter_map(|mount| mount.relay()).any(|relay| relay.emits_logs(ctx))
     }
 
     async fn list_components(
@@ -241,9 +244,11 @@ impl Relay for Catalog {
         self.list_merged(ctx, (kind, false), paging).await
     }
 
-    fn has_searched_tools(&self) -> bool {
-        let searched = |mount: &Arc<Mount>| mount.tools_by_search;
-        self.mounts().iter().any(searched)
+    fn has_searched_tools(&self, ctx: &Context) -> bool {
+        let is_searched = |mount: &Arc<Mount>| {
+            mount.tools_by_search && mount.has_components(ctx, ComponentKind::Tool)
+        };
+        self.mounts_for(ctx).iter().any(is_searched)
     }
 
     async fn list_searched_tools(
@@ -264,8 +269,9 @@ impl Relay for Catalog {
         fallback.check(relay.call_component(ctx, &calling).await)
     }
 
-    fn has_tasks(&self) -> bool {
-        self.mounts().iter().filter_map(|mount| mount.relay()).any(Relay::has_tasks)
+    fn has_tasks(&self, ctx: &Context) -> bool {
+        let mounts = self.mounts_for(ctx);
+        mounts.iter().filter_map(|mount| mount.relay()).any(|relay| relay.has_tasks(ctx))
     }
 
     async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {

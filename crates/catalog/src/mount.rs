@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use machinery::WorkPool;
 use parking_lot::Mutex;
 use redaction::{Redaction, RedactionScope};
 use resource::{
@@ -79,6 +80,8 @@ pub struct MountOptions {
     pub redaction: Redaction,
     /// How documents are given in other forms; `None` if they are not.
     pub rendering: Option<Rendered>,
+    /// The threads for work on texts, which mounts and the server share.
+    pub work_pool: Arc<WorkPool>,
 }
 
 impl MountOptions {
@@ -109,9 +112,15 @@ impl MountOptions {
         }
         if self.redaction.scope() != RedactionScope::Off {
             match self.masks_itself {
-                false => layers.push(Box::new(Redacted(self.redaction))),
+                false => layers.push(Box::new(Redacted {
+                    redaction: self.redaction,
+                    work_pool: self.work_pool,
+                })),
                 // Errors, completions and logs are masked here too, whether there are archives or not.
-                true => layers.push(Box::new(RedactedMembers(self.redaction))),
+                true => layers.push(Box::new(RedactedMembers {
+                    redaction: self.redaction,
+                    work_pool: self.work_pool,
+                })),
             }
         }
         if self.unpack {
@@ -129,7 +138,9 @@ impl Mount {
         provider: impl Provider,
         options: MountOptions,
     ) -> Self {
-        let (required, access) = (options.required, Arc::clone(&options.access));
+        let access = Arc::new(options.access.for_address(&address));
+        let options = MountOptions { access: Arc::clone(&access), ..options };
+        let required = options.required;
         let has_forms = options.rendering.is_some();
         let tools_by_search = options.tools.as_ref().is_some_and(|tools| tools.by_search);
         let (address, publish_memo) = (Arc::new(address), Memo::default());

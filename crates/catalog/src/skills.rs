@@ -38,7 +38,7 @@ impl Mount {
         mounts: &MountList,
         paging: PageRequest,
     ) -> Result<Page<Skill>> {
-        let Some(skills) = self.skills().filter(|skills| skills.may_list_skills()) else {
+        let Some(skills) = self.skills().filter(|skills| skills.may_list_skills(ctx)) else {
             return Ok(neutral_page());
         };
         let mut page = skills.list_skills(ctx, &paging).await?;
@@ -83,9 +83,10 @@ impl Mount {
 
 #[async_trait]
 impl Skills for Catalog {
-    fn may_list_skills(&self) -> bool {
-        let may = |mount: &Arc<Mount>| mount.skills().is_some_and(Skills::may_list_skills);
-        self.mounts().iter().any(may)
+    fn may_list_skills(&self, ctx: &Context) -> bool {
+        let may =
+            |mount: &Arc<Mount>| mount.skills().is_some_and(|skills| skills.may_list_skills(ctx));
+        self.mounts_for(ctx).iter().any(may)
     }
 
     async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {

@@ -25,12 +25,12 @@ mod upstream;
 mod uri_conflicts;
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use client::ConnectionStatus;
-use machinery::MemoryBudget;
+use machinery::{MemoryBudget, WorkPool};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
@@ -244,6 +244,12 @@ fn status_mount(
     Ok(Mount::new("~mounts", mounts.address(), mounts, terms).unlisted())
 }
 
+/// The threads for work on texts, of all mounts and the server together.
+pub(crate) fn shared_work_pool() -> Arc<WorkPool> {
+    static POOL: LazyLock<Arc<WorkPool>> = LazyLock::new(Arc::default);
+    Arc::clone(&POOL)
+}
+
 /// The terms of the internal mounts.
 fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
     MountOptions {
@@ -257,6 +263,7 @@ fn internal_terms(access: Arc<AccessRules>) -> MountOptions {
         masks_itself: false,
         redaction: Redaction::default(),
         rendering: None,
+        work_pool: shared_work_pool(),
     }
 }
 
@@ -335,6 +342,7 @@ fn mount_terms(
         timeout: common.timeout.map_or(DEFAULT_TIMEOUT, |span| span.0),
         required: common.required,
         rendering: rendering::build_rendering(settings, mount, &redaction)?,
+        work_pool: shared_work_pool(),
         unpack: match &common.archives {
             Some(archives) => *archives.get_ref(),
             None => {
@@ -361,3 +369,6 @@ fn parse_uri(settings: &Settings, text: &Spanned<String>) -> Result<Uri, Diagnos
 fn to_diagnostic(settings: &Settings, span: Range<usize>, error: &resource::Error) -> Diagnostic {
     settings.diagnostic(span, error.to_string(), None)
 }
+
+#[cfg(test)]
+mod denied;

@@ -111,6 +111,7 @@ pub(crate) fn mask_target(target: &str) -> Cow<'_, str> {
 fn format_line(time: SystemTime, record: &AuditRecord) -> String {
     let AuditRecord { principal, is_encrypted, method, status, error, bytes, .. } = record;
     let target = record.target.as_deref().map(mask_target);
+    let resources: Vec<_> = record.resources.iter().map(|uri| mask_target(uri)).collect();
     let peer = match (&record.http_method, record.peer) {
         (None, _) => "stdio".to_owned(),
         (Some(_), None) => "unix".to_owned(),
@@ -118,11 +119,11 @@ fn format_line(time: SystemTime, record: &AuditRecord) -> String {
     };
     let outcome = match (status, error) {
         (0, _) => "cancelled",
-        (200..300, None) => "ok",
+        (200..300, None) if !record.has_failed_tool => "ok",
         (401 | 403, _) => "refused",
         _ => "error",
     };
-    let line = json!({
+    let mut line = json!({
         "time": humantime::format_rfc3339_millis(time).to_string(),
         "principal": principal.as_deref(),
         "peer": peer,
@@ -134,6 +135,9 @@ fn format_line(time: SystemTime, record: &AuditRecord) -> String {
         "code": error,
         "bytes": bytes,
     });
+    if !resources.is_empty() {
+        line["resources"] = json!(resources);
+    }
     format!("{line}\n")
 }
 
@@ -157,8 +161,10 @@ mod tests {
             revision: None,
             method: Some("m".to_owned()),
             target: Some(target.to_owned()),
+            resources: Vec::new(),
             status: 200,
             error: None,
+            has_failed_tool: false,
             bytes: 7,
             elapsed: Duration::ZERO,
         }

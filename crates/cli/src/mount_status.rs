@@ -331,6 +331,7 @@ mod tests {
                 timeout: Duration::from_secs(5),
                 required: false,
                 rendering: None,
+                work_pool: Arc::default(),
                 unpack: false,
                 masks_itself: false,
                 redaction: Default::default(),

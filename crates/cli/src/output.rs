@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use resource::one_line_up_to;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
@@ -76,8 +77,7 @@ pub(crate) fn start_log(options: Option<LogOptions>) {
 
 /// A text of others as one line of the log: without control characters, and not too long.
 pub(crate) fn one_line(text: &str) -> String {
-    let plain = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-    plain.take(MAX_FOREIGN_CHARS).collect()
+    one_line_up_to(text, MAX_FOREIGN_CHARS)
 }
 
 /// Formats rows as a table with aligned columns.

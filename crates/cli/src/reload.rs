@@ -56,7 +56,7 @@ pub(crate) async fn watch_settings(
         let Ok((now, tls_now)) = stamps.await else { continue };
         if let Some(tls) = tls.filter(|_| tls_now != tls_seen) {
             tls_seen = tls_now;
-            tls.reload();
+            tls.reload().await;
         }
         if !settled.has_changed(now) {
             continue;

@@ -42,7 +42,10 @@ fn format_request(record: &AuditRecord) -> String {
     let AuditRecord { http_method, method, target, client, revision, .. } = record;
     let mut line = http_method.clone().unwrap_or_default();
     let target = target.as_deref().map(mask_target);
-    for part in [method.as_deref(), target.as_deref()].into_iter().flatten() {
+    let resources = record.resources.iter().map(|uri| mask_target(uri)).collect::<Vec<_>>();
+    let resources = (!resources.is_empty()).then(|| resources.join(" "));
+    let parts = [method.as_deref(), target.as_deref(), resources.as_deref()];
+    for part in parts.into_iter().flatten() {
         line = format!("{line} {}", one_line(part));
     }
     let client = client.as_deref().unwrap_or("a client without a name");
@@ -52,6 +55,7 @@ fn format_request(record: &AuditRecord) -> String {
     }
     let outcome = match (record.status, record.error) {
         (0, _) => "the client left before the answer".to_owned(),
+        (status, None) if record.has_failed_tool => format!("{status}, the tool failed"),
         (status, None) => status.to_string(),
         (status, Some(code)) => format!("{status} with error {code}"),
     };

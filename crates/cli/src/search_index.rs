@@ -13,6 +13,7 @@ use subscriptions::DebounceConfig;
 
 use crate::assemble::{Assembly, BuiltMount};
 use crate::commands::models::models_folder;
+use crate::output::one_line;
 use crate::settings::{SearchSettings, Settings};
 use crate::state_file::cache_folder;
 
@@ -78,7 +79,7 @@ impl Searching {
     /// finds by words, and results and the log say why.
     pub(crate) async fn enable_meaning(&self, search: &SearchSettings) {
         let refuse = |why: String| {
-            tracing::error!("search by meaning is off: {why}");
+            tracing::error!("search by meaning is off: {}", one_line(&why));
             let reason = "the configured model cannot be used; the log of the server says why";
             self.parts.index.refuse_meaning(reason.to_owned());
         };

@@ -5,6 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use server::transport::http::TlsIdentity;
+use tokio::task::spawn_blocking;
+
+use crate::state_file::read_regular_file;
+
+/// The largest file that is read, in bytes: a chain of certificates has a few thousand.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Where the certificate and its key are, both in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +20,7 @@ pub(crate) struct TlsPaths {
 }
 
 /// A loaded pair, and the files that it came from.
+#[derive(Clone)]
 pub(crate) struct TlsFiles {
     pub(crate) paths: TlsPaths,
     pub(crate) identity: Arc<TlsIdentity>,
@@ -22,7 +29,8 @@ pub(crate) struct TlsFiles {
 impl TlsPaths {
     fn read(&self) -> anyhow::Result<(Vec<u8>, Vec<u8>)> {
         let read = |path: &PathBuf| {
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+            read_regular_file(path, MAX_FILE_BYTES)
+                .with_context(|| format!("cannot read {}", path.display()))
         };
         Ok((read(&self.certificate)?, read(&self.key)?))
     }
@@ -39,12 +47,14 @@ impl TlsPaths {
 }
 
 impl TlsFiles {
-    /// Loads the files again. If they do not work, the old pair stays.
-    pub(crate) fn reload(&self) {
-        let replaced = self.paths.read().and_then(|(certificate, key)| {
-            self.identity.replace(&certificate, &key).context("the new pair is not valid")
+    /// Loads the files again, on a blocking thread. If they do not work, the old pair stays.
+    pub(crate) async fn reload(&self) {
+        let files = self.clone();
+        let replaced = spawn_blocking(move || {
+            let (certificate, key) = files.paths.read()?;
+            files.identity.replace(&certificate, &key).context("the new pair is not valid")
         });
-        match replaced {
+        match replaced.await.map_err(anyhow::Error::from).flatten() {
             Ok(()) => tracing::info!("the TLS certificate was loaded again"),
             Err(error) => {
                 tracing::error!("the TLS certificate stays as it was: {error:#}");

@@ -15,6 +15,9 @@ use tokio::time::{Instant, timeout_at};
 /// How long work may run before it gives its thread to the next in the queue.
 const SLICE: Duration = Duration::from_millis(100);
 
+/// How many pieces of work of one key wait for a thread of the default pool.
+const MAX_QUEUED: usize = 64;
+
 /// Permits with a bound in all, a smaller bound for each key, and a bounded queue for each key.
 pub struct FairSemaphore {
     total: Arc<Semaphore>,
@@ -78,6 +81,11 @@ impl FairSemaphore {
         Ok(SharePermit { _total: total, _own: own, _user: user })
     }
 
+    /// How many permits are free now, of all keys together.
+    pub fn available_permits(&self) -> usize {
+        self.total.available_permits()
+    }
+
     fn join(&self, key: &Arc<str>) -> Option<(KeyUser, Arc<Semaphore>)> {
         let mut keys = self.keys.lock();
         let share = keys.entry(Arc::clone(key)).or_insert_with(|| KeyShare {
@@ -106,12 +114,23 @@ impl Drop for KeyUser {
 }
 
 /// Runs work on blocking threads, as many at a time as its share permits.
-pub struct WorkPool(FairSemaphore);
+///
+/// For work that computes. Work that waits for a source has a pool of its own for each source, so
+/// that a source that hangs stops no other.
+pub struct WorkPool(Arc<FairSemaphore>);
+
+impl Default for WorkPool {
+    /// A pool with a thread per core, at least two, of which one key gets half.
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+        Self::new(FairSemaphore::new(threads, threads / 2, MAX_QUEUED))
+    }
+}
 
 impl WorkPool {
     /// A pool with these permits.
     pub fn new(share: FairSemaphore) -> Self {
-        Self(share)
+        Self(Arc::new(share))
     }
 
     /// Runs one slice of `work` for `key`. Waiting counts into the deadline. Dropping the future
@@ -122,14 +141,30 @@ impl WorkPool {
         deadline: Instant,
         work: impl FnOnce(&WorkSignal) -> T + Send + 'static,
     ) -> Result<T, WorkRefusal> {
-        let permit = self.0.acquire(key, deadline).await?;
-        let signal = WorkSignal::until(deadline);
-        let _cancel = CancelSignal(Arc::clone(&signal.cancelled));
-        let task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            work(&signal)
-        });
-        task.await.map_err(|_| WorkRefusal::Failed)
+        let (share, key) = (Arc::clone(&self.0), Arc::clone(key));
+        let cancel = CancelSignal::default();
+        let cancelled = Arc::clone(&cancel.0);
+        // A task of its own takes the permit: a caller that is not polled for a while, as one of
+        // several futures, would keep a permit without using it.
+        let mut task = AbortOnDrop(tokio::spawn(async move {
+            let permit = share.acquire(&key, deadline).await?;
+            let signal = WorkSignal { cancelled, ..WorkSignal::until(deadline) };
+            let work = tokio::task::spawn_blocking(move || {
+                let _permit = permit;
+                work(&signal)
+            });
+            work.await.map_err(|_| WorkRefusal::Failed)
+        }));
+        (&mut task.0).await.map_err(|_| WorkRefusal::Failed)?
+    }
+}
+
+/// A task that ends with its caller.
+struct AbortOnDrop<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
@@ -139,6 +174,8 @@ pub struct WorkSignal {
     end: StdInstant,
 }
 
+/// Tells the work that its caller is gone, when this is dropped.
+#[derive(Default)]
 struct CancelSignal(Arc<AtomicBool>);
 
 impl Drop for CancelSignal {
@@ -165,6 +202,7 @@ mod tests {
     use std::sync::{Arc, mpsc};
     use std::time::Duration;
 
+    use futures_util::FutureExt as _;
     use tokio::time::Instant;
 
     use super::{FairSemaphore, WorkPool, WorkRefusal};
@@ -187,6 +225,21 @@ mod tests {
         assert!(other.is_ok(), "the share of another is free");
         drop((held, other));
         assert!(share.keys.lock().is_empty(), "a key without users is forgotten");
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_is_not_polled_keeps_no_thread_from_others() {
+        let pool = WorkPool::new(FairSemaphore::new(1, 1, 8));
+        let (ada, ben): (Arc<str>, Arc<str>) = ("ada".into(), "ben".into());
+        let (go_on, wait) = mpsc::channel::<()>();
+        let mut first = Box::pin(pool.run(&ben, soon(), move |_| wait.recv().ok()));
+        let mut unpolled = Box::pin(pool.run(&ada, soon(), |_| 1));
+        assert!((&mut first).now_or_never().is_none() && (&mut unpolled).now_or_never().is_none());
+        go_on.send(()).ok();
+        first.await.expect("it is done");
+        // It has the only permit by now, or is done with it.
+        assert_eq!(pool.run(&ben, soon(), |_| 2).await, Ok(2));
+        assert_eq!(unpolled.await, Ok(1));
     }
 
     #[tokio::test]

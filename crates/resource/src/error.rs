@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::plain_text::one_line;
 use crate::relay::Json;
 use crate::uri::Uri;
 
@@ -79,7 +80,7 @@ impl Error {
             }
             cause = error.source();
         }
-        line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+        one_line(&line).into_owned()
     }
 
     /// Creates an error of `kind` with this message.

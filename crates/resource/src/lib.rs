@@ -11,6 +11,7 @@ pub mod error;
 pub mod filter;
 pub mod health;
 pub mod page;
+pub mod plain_text;
 pub mod principal;
 pub mod provider;
 pub mod reading;
@@ -34,6 +35,7 @@ pub use error::{Error, ErrorKind, Result, UpstreamError};
 pub use filter::{Filter, PathFilter};
 pub use health::{Health, HealthFact, HealthState, HealthStatus};
 pub use page::{Absence, CacheScope, Cursor, Freshness, Page, PageRequest};
+pub use plain_text::{is_control, one_line, one_line_up_to, words_on_one_line};
 pub use principal::{Principal, PrincipalSource};
 pub use provider::{
     Complete, Completion, CompletionRequest, Facets, MountInfo, MountLookup, Provider, Watch,

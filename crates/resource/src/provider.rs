@@ -168,6 +168,10 @@ pub trait Watch: Send + Sync {
 /// Completes template variables.
 #[async_trait]
 pub trait Complete: Send + Sync {
+    /// Whether there may be something to complete for the principal. Does not block or contact the
+    /// source.
+    fn may_complete(&self, ctx: &Context) -> bool;
+
     /// Suggests values for a variable, the likeliest first. An unknown template or variable:
     /// `Invalid`.
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion>;

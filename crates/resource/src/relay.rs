@@ -19,11 +19,11 @@ use crate::provider::Completion;
 /// [`Watch`](crate::Watch), to an interest in offers of that kind.
 #[async_trait]
 pub trait Relay: Send + Sync {
-    /// Whether there may be any of this kind. Does not block or contact the source.
-    fn may_have(&self, kind: ComponentKind) -> bool;
+    /// Whether there may be any of this kind for the principal. Does not block or contact the source.
+    fn may_have(&self, ctx: &Context, kind: ComponentKind) -> bool;
 
-    /// Whether calls may emit log messages. Does not block or contact the source.
-    fn emits_logs(&self) -> bool;
+    /// Whether calls of the principal may emit log messages. Does not block or contact the source.
+    fn emits_logs(&self, ctx: &Context) -> bool;
 
     /// Lists one page of tools or prompts, in a fixed order. `names` makes the URIs in their
     /// descriptions public.
@@ -35,8 +35,8 @@ pub trait Relay: Send + Sync {
         paging: &PageRequest,
     ) -> Result<Page<Component>>;
 
-    /// Whether there are tools that clients find by search instead of in the list.
-    fn has_searched_tools(&self) -> bool {
+    /// Whether there are tools that the principal finds by search instead of in the list.
+    fn has_searched_tools(&self, _ctx: &Context) -> bool {
         false
     }
 
@@ -53,8 +53,9 @@ pub trait Relay: Send + Sync {
     /// Calls a tool or gets a prompt. The URIs in the result are public.
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json>;
 
-    /// Whether a tool may run as a task (SEP-2663). Does not block or contact the source.
-    fn has_tasks(&self) -> bool;
+    /// Whether a tool of the principal may run as a task (SEP-2663). Does not block or contact the
+    /// source.
+    fn has_tasks(&self, ctx: &Context) -> bool;
 
     /// Gets, updates or cancels a task that a tool started. The URIs in the result are public.
     async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json>;

@@ -16,8 +16,8 @@ use crate::uri::Uri;
 /// Lists skills.
 #[async_trait]
 pub trait Skills: Send + Sync {
-    /// Whether there may be skills to list. Does not block or contact the source.
-    fn may_list_skills(&self) -> bool;
+    /// Whether there may be skills to list for the principal. Does not block or contact the source.
+    fn may_list_skills(&self, ctx: &Context) -> bool;
 
     /// Lists one page of the skills that the source lists, in a fixed order. It may have more.
     async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>>;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use embedding::{EmbedKind, Embedder, VectorStore, VectorStoreAccess};
 use parking_lot::{Mutex, RwLock};
-use resource::{Error, Result};
+use resource::{Error, Result, one_line};
 
 use crate::index::entry::IndexEntry;
 use crate::index::keys::{may_be_of_mount, passage_key, summary_key};
@@ -82,7 +82,7 @@ impl MeaningIndex {
     /// Replaces the vectors of a resource. A failure costs search by meaning, not search by words.
     pub(crate) async fn put(self: &Arc<Self>, entry: &IndexEntry) {
         self.remove(entry.mount_key(), entry.uri_key());
-        let embedded = self.embed_entry(entry).await;
+        let embedded = self.embed_entry(entry).await.map_err(|error| one_line(&error).into_owned());
         let (mut fault, key) = (self.fault.lock(), entry.uri_key());
         match embedded {
             Ok(()) => drop(fault.lacking.remove(&key)),

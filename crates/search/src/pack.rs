@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use resource::{
-    Body, ByteSource, Context, Filter, LineRange, Part, Resource, Result, Role, Slice, Uri, tokens,
+    Body, ByteSource, Context, Filter, LineRange, Part, Resource, Result, Role, Slice, Uri,
+    one_line, tokens,
 };
 
 use crate::find::FoundResource;
@@ -310,7 +311,8 @@ impl ContextPack {
             room -= cost;
             lines.push(line);
         }
-        lines.join("\n").replace(|letter: char| letter.is_control() && letter != '\n', " ")
+        let lines: Vec<_> = lines.iter().map(|line| one_line(line)).collect();
+        lines.join("\n")
     }
 }
 

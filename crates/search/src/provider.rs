@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock, Weak};
 use async_trait::async_trait;
 use resource::uri::percent_decode;
 use resource::{
-    Body, ByteSource, Complete, Completion, CompletionRequest, Content, Context, Error, Facets,
-    Filter, Freshness, Page, PageRequest, Part, Provider, ReadRequest, Reading, Resource, Result,
-    Template, Uri, UriTemplate, Variable,
+    Body, ByteSource, Complete, Completion, CompletionRequest, Content, Context, Cursor, Error,
+    Facets, Filter, Freshness, Page, PageRequest, Part, Provider, ReadRequest, Reading, Resource,
+    Result, Template, Uri, UriTemplate, Variable, one_line,
 };
 
 use crate::hit::PassageHit;
@@ -122,21 +122,15 @@ impl Provider for SearchProvider {
         parent: Option<&Uri>,
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
-        if paging.cursor.is_some() {
-            return Err(Error::bad_cursor());
-        }
-        let Some(uri) = parent else { return Ok(Page::empty()) };
+        let Some(uri) = parent else { return page_from(Vec::new(), paging) };
         let location = SearchLocation::parse(uri)?;
         let hits = self.hits(ctx, &location).await.map_err(|error| error.about(uri))?;
         let mut items: Vec<Arc<Resource>> = hits.into_iter().map(|hit| hit.resource).collect();
         items.retain(|item| paging.shows(item));
-        Ok(Page { items, ..Page::empty() })
+        page_from(items, paging)
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
-        if paging.cursor.is_some() {
-            return Err(Error::bad_cursor());
-        }
         let [search, pack] = SEARCH_TEMPLATES;
         let mut search = Template::new(UriTemplate::parse(search)?, "search");
         search.description = Some("Passages that match a query, the best first".to_owned());
@@ -156,7 +150,7 @@ impl Provider for SearchProvider {
             about("question", "What you want to know or do"),
             about("budget", "The most tokens; 4000 by default"),
         ];
-        Ok(Page { items: vec![Arc::new(search), Arc::new(pack)], ..Page::empty() })
+        page_from(vec![Arc::new(search), Arc::new(pack)], paging)
     }
 
     async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
@@ -199,6 +193,10 @@ impl Provider for SearchProvider {
 
 #[async_trait]
 impl Complete for SearchProvider {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let known = match request.template {
             template if template == SEARCH_TEMPLATES[0] => ["mount", "query"],
@@ -220,6 +218,21 @@ impl Complete for SearchProvider {
     }
 }
 
+/// The page of `items` that `paging` requests. The cursor is the number of those before it.
+fn page_from<T>(items: Vec<Arc<T>>, paging: &PageRequest) -> Result<Page<T>> {
+    let number = |cursor: &Cursor| std::str::from_utf8(&cursor.0).ok()?.parse::<usize>().ok();
+    let start = match &paging.cursor {
+        None => 0,
+        Some(cursor) => {
+            number(cursor).filter(|at| *at < items.len()).ok_or_else(Error::bad_cursor)?
+        }
+    };
+    let end = start.saturating_add(paging.limit.max(1));
+    let next = (end < items.len()).then(|| Cursor(end.to_string().into()));
+    let items = items.into_iter().skip(start).take(end - start).collect();
+    Ok(Page { items, next, ..Page::empty() })
+}
+
 /// The hits as a list: where each stands, and a line of it.
 fn hits_markdown(hits: &[PassageHit]) -> String {
     if hits.is_empty() {
@@ -231,8 +244,11 @@ fn hits_markdown(hits: &[PassageHit]) -> String {
         let mut place: Vec<String> =
             hit.place.page.map(|page| format!("page {page}")).into_iter().collect();
         place.extend(hit.place.headings.iter().cloned());
-        let place =
-            if place.is_empty() { String::new() } else { format!(", {}", place.join(" > ")) };
+        let place = if place.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", one_line(&place.join(" > ")))
+        };
         let window = match &hit.from {
             Some((mount, _)) => format!("found by {mount}"),
             None => {
@@ -242,16 +258,12 @@ fn hits_markdown(hits: &[PassageHit]) -> String {
         };
         text.push_str(&format!(
             "- [{}](<{}>), {window}{place}\n  {}\n",
-            single_line(title),
+            one_line(title),
             hit.resource.uri,
-            single_line(&hit.snippet)
+            one_line(&hit.snippet)
         ));
     }
     text
-}
-
-fn single_line(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control(), " ")
 }
 
 fn decoded(text: &str) -> String {

@@ -1,4 +1,5 @@
-//! Audit records: who requested what, and with which outcome. No content, no arguments.
+//! Audit records: who requested what, and with which outcome. No content, and of the arguments
+//! only the URIs that refdesk's own tools are called with.
 
 use std::fmt::Debug;
 use std::net::IpAddr;
@@ -6,9 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use protocol::json::frame::{self, FrameLimits, Incoming, RawJson};
-use protocol::json::outgoing::AnswerWatcher;
-use protocol::{Message, RequestMeta};
+use protocol::inbound::tool::named_resources;
+use protocol::json::frame::{self, Incoming, RawJson};
+use protocol::json::outgoing::{AnswerFailure, AnswerWatcher};
+use protocol::{Message, Method, RequestMeta};
+use resource::ComponentKind;
+
+use crate::lifecycle::IncomingRequest;
+use crate::server::Server;
 
 /// One request, after its answer was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,15 +35,31 @@ pub struct AuditRecord {
     pub method: Option<String>,
     /// The URI of the resource, or the name of the tool or prompt.
     pub target: Option<String>,
+    /// The resources that one of refdesk's own tools is called with: URIs and paths, as many as are
+    /// within the length of a URI.
+    pub resources: Vec<String>,
     /// The HTTP status, or 200 over pipes; 0 if there was no answer, because the client left or
     /// cancelled the request.
     pub status: u16,
     /// The code of the JSON-RPC error, if the answer is one or failed halfway.
     pub error: Option<i64>,
+    /// Whether the answer is the result of a tool that failed.
+    pub has_failed_tool: bool,
     /// Bytes of the response body that were sent.
     pub bytes: u64,
     /// The time from the headers of the request to the end of the answer.
     pub elapsed: Duration,
+}
+
+impl AuditRecord {
+    /// Notes how the answer fails, if it does.
+    pub(crate) fn note_failure(&mut self, failure: Option<AnswerFailure>) {
+        match failure {
+            Some(AnswerFailure::Error(code)) => self.error = Some(code),
+            Some(AnswerFailure::Tool) => self.has_failed_tool = true,
+            None => {}
+        }
+    }
 }
 
 /// Receives the audit records.
@@ -51,6 +73,7 @@ pub trait AuditSink: Debug + Send + Sync {
 pub(crate) struct AuditedCall {
     pub(crate) method: String,
     pub(crate) target: Option<String>,
+    pub(crate) resources: Vec<String>,
     /// The client's name, if the message has it.
     pub(crate) client: Option<Arc<str>>,
     /// The protocol revision, if the message has it.
@@ -60,20 +83,17 @@ pub(crate) struct AuditedCall {
 /// The most bytes of a client's name.
 pub(crate) const MAX_CLIENT_NAME: usize = 100;
 
-/// The requests and notifications in a body: one, or those of a batch.
-pub(crate) fn audited_calls(
-    body: &[u8],
-    limits: FrameLimits,
-    max_target: usize,
-) -> Vec<AuditedCall> {
-    let messages = match frame::parse(body, limits) {
+/// The requests and notifications in a body that another connection handles: one, or those of a
+/// batch.
+pub(crate) fn audited_calls(server: &Server, body: &[u8]) -> Vec<AuditedCall> {
+    let messages = match frame::parse(body, server.bounds()) {
         Ok(Incoming::Single(message)) => vec![message],
         Ok(Incoming::Batch(batch)) => batch.into_iter().flatten().collect(),
         Err(_) => Vec::new(),
     };
     let calls = messages.into_iter().filter_map(|message| match message {
         Message::Request { method, params, .. } | Message::Notification { method, params } => {
-            Some(AuditedCall::of(&method, params, max_target))
+            Some(AuditedCall::of_message(server, &method, params))
         }
         Message::Response { .. } => None,
     });
@@ -81,13 +101,34 @@ pub(crate) fn audited_calls(
 }
 
 impl AuditedCall {
-    pub(crate) fn of(method: &str, params: Option<&RawJson>, max_target: usize) -> Self {
+    /// What the audit says of a request that was read.
+    pub(crate) fn of_request(server: &Server, request: &IncomingRequest<'_>) -> Self {
+        Self::new(server, request.name, (request.params, &request.meta))
+    }
+
+    /// What the audit says of a notification, or of a request that could not be read.
+    pub(crate) fn of_message(server: &Server, method: &str, params: Option<&RawJson>) -> Self {
         let meta = RequestMeta::decode(params).unwrap_or_default();
-        let target = meta.uri().or_else(|| meta.name());
+        Self::new(server, method, (params, &meta))
+    }
+
+    fn new(
+        server: &Server,
+        method: &str,
+        (params, meta): (Option<&RawJson>, &RequestMeta<'_>),
+    ) -> Self {
+        let max_target = server.limits.uri;
+        let name = meta.name();
+        let is_call =
+            Method::from_name(method) == Some(Method::InvokeComponent(ComponentKind::Tool));
+        let own_tool = name.as_deref().filter(|name| is_call && server.is_own_tool(name));
+        let resources = own_tool.map(|_| named_resources(params, max_target)).unwrap_or_default();
+        let target = meta.uri().or(name);
         let short = |text: &str| Arc::from(clip(text, MAX_CLIENT_NAME));
         Self {
             method: clip(method, max_target),
             target: target.map(|target| clip(&target, max_target)),
+            resources,
             client: meta.client_label().name.map(|name| short(&name)),
             revision: meta.protocol_version().ok().map(|date| short(&date)),
         }
@@ -100,13 +141,17 @@ pub(crate) struct AnswerOutcome {
     pub(crate) is_answered: AtomicBool,
     /// The code of the error; 0 without one.
     error: AtomicI64,
+    has_failed_tool: AtomicBool,
     pub(crate) bytes: AtomicU64,
 }
 
 impl AnswerOutcome {
-    /// The code of the error, if there is one by now.
-    pub(crate) fn error(&self) -> Option<i64> {
-        Some(self.error.load(Ordering::Relaxed)).filter(|code| *code != 0)
+    /// How the answer fails, if it does by now.
+    pub(crate) fn failure(&self) -> Option<AnswerFailure> {
+        match self.error.load(Ordering::Relaxed) {
+            0 => self.has_failed_tool.load(Ordering::Relaxed).then_some(AnswerFailure::Tool),
+            code => Some(AnswerFailure::Error(code)),
+        }
     }
 }
 
@@ -115,8 +160,11 @@ impl AnswerWatcher for AnswerOutcome {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    fn note_error(&self, code: i64) {
-        self.error.store(code, Ordering::Relaxed);
+    fn note_failure(&self, failure: AnswerFailure) {
+        match failure {
+            AnswerFailure::Error(code) => self.error.store(code, Ordering::Relaxed),
+            AnswerFailure::Tool => self.has_failed_tool.store(true, Ordering::Relaxed),
+        }
     }
 }
 

@@ -4,8 +4,9 @@
 //! back. It travels through the client, which must neither read it, nor change it, nor use it for
 //! another request, nor replay it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -17,8 +18,10 @@ use resource::{Error, Json, Principal, Result};
 
 /// Seconds until a state expires.
 const STATE_TTL_SECONDS: u64 = 60 * 60;
-/// How many used states are remembered.
-const MAX_USED: usize = 1 << 16;
+/// How many used states of one principal are remembered.
+const MAX_USED: usize = 1 << 14;
+/// Beyond this number of principals, those whose states have all expired are forgotten.
+const MIN_PRINCIPALS: usize = 64;
 /// Domain separation: the key of cursors is used for nothing else.
 const KEY_CONTEXT: &[u8] = b"refdesk requestState";
 
@@ -44,7 +47,8 @@ impl StateBinding<'_> {
 pub(crate) struct StateSeal {
     /// GCM-SIV, because its security does not end where a random nonce repeats.
     key: LessSafeKey,
-    used: Mutex<UsedStates>,
+    /// By principal, so that none makes another one's states unknown.
+    used: Mutex<HashMap<Arc<str>, UsedStates>>,
 }
 
 impl fmt::Debug for StateSeal {
@@ -96,12 +100,17 @@ impl StateSeal {
         let mut parts = Unpacker::new(opened);
         let expires = parts.integer().ok_or_else(forged)?;
         let state = parts.text().flatten().map(str::to_owned).ok_or_else(forged)?;
-        self.used.lock().insert(expires, *nonce, now)?;
+        let mut used = self.used.lock();
+        if used.len() >= MIN_PRINCIPALS && used.len() == used.capacity() {
+            used.retain(|_, states| states.has_current(now));
+        }
+        let states = used.entry(Arc::clone(binding.principal.key())).or_default();
+        states.insert(expires, *nonce, now)?;
         Ok(state)
     }
 }
 
-/// The states that were used and have not expired, by expiry.
+/// The states of one principal that were used and have not expired, by expiry.
 #[derive(Default)]
 struct UsedStates {
     states: BTreeSet<(u64, [u8; NONCE_LEN])>,
@@ -110,6 +119,11 @@ struct UsedStates {
 }
 
 impl UsedStates {
+    /// Whether one of them has not expired.
+    fn has_current(&self, now: u64) -> bool {
+        self.states.last().is_some_and(|(expires, _)| *expires >= now)
+    }
+
     /// Records the use of a state; fails if it has expired or was used before.
     fn insert(&mut self, expires: u64, nonce: [u8; NONCE_LEN], now: u64) -> Result<()> {
         if expires < now || expires <= self.forgotten_until {
@@ -141,7 +155,7 @@ fn unix_seconds() -> u64 {
 mod tests {
     use resource::Principal;
 
-    use super::{MAX_USED, STATE_TTL_SECONDS, StateBinding, StateSeal, UsedStates};
+    use super::{MAX_USED, MIN_PRINCIPALS, STATE_TTL_SECONDS, StateBinding, StateSeal, UsedStates};
 
     const NOW: u64 = 1_000_000;
 
@@ -178,6 +192,29 @@ mod tests {
         assert_eq!(opened.unwrap(), "state");
         let again = seal.open(mine, sealed, NOW).unwrap_err();
         assert!(again.message.contains("used before"), "{again}");
+    }
+
+    fn of(principal: &Principal) -> StateBinding<'_> {
+        StateBinding { principal, about: "a:b", arguments: "" }
+    }
+
+    #[test]
+    fn a_principal_that_uses_many_states_makes_those_of_no_other_unknown() {
+        let seal = StateSeal::new(&[7; 32]);
+        let (greedy, honest) = (Principal::authenticated("greedy"), Principal::local());
+        let mine = seal.seal(of(&honest), "mine", NOW).unwrap();
+        for at in 0..=MAX_USED {
+            let sealed = seal.seal(of(&greedy), "s", NOW + at as u64 / 64).unwrap();
+            seal.open(of(&greedy), sealed, NOW).unwrap();
+        }
+        assert_eq!(seal.open(of(&honest), mine, NOW).unwrap(), "mine");
+        for number in 0..4 * MIN_PRINCIPALS {
+            let one = Principal::authenticated(&number.to_string());
+            let later = NOW + 3 * STATE_TTL_SECONDS * number as u64;
+            let sealed = seal.seal(of(&one), "s", later).unwrap();
+            seal.open(of(&one), sealed, later).unwrap();
+        }
+        assert!(seal.used.lock().len() < 3 * MIN_PRINCIPALS, "expired ones take no memory");
     }
 
     #[test]

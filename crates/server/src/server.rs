@@ -17,8 +17,7 @@ use protocol::{
     ServerProfile,
 };
 use resource::{
-    CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Principal, Provider, Relay,
-    Skills,
+    CacheScope, ComponentKind, Context, Error, ErrorKind, Freshness, Principal, Provider,
 };
 use search::SearchService;
 use subscriptions::{DebounceConfig, Hub};
@@ -43,8 +42,6 @@ const SERVER_INFO: ServerInfo = ServerInfo { name: "refdesk", version: env!("CAR
 /// TTL of our capabilities while all sources are up: then they change only with the settings.
 const DISCOVERY_TTL: Duration = Duration::from_secs(300);
 
-/// How many pieces of work of one principal may wait for a thread.
-const MAX_QUEUED_WORK: usize = 64;
 /// How many sorted lists are made at a time: in all, of one principal, and waiting. Each holds up
 /// to 20,000 descriptions.
 const SORTED_LISTS: (usize, usize, usize) = (4, 2, 16);
@@ -65,7 +62,7 @@ pub struct Server {
     pub(crate) clients: Arc<ClientRegistry>,
     pub(crate) line_index: LineIndex,
     /// Threads for work on text, shared by all principals.
-    pub(crate) work_pool: WorkPool,
+    pub(crate) work_pool: Arc<WorkPool>,
     pub(crate) sorted_lists: FairSemaphore,
     error_count: AtomicU64,
     has_tools: bool,
@@ -131,7 +128,7 @@ impl Server {
             watchers: WatcherRegistry::new(),
             clients: ClientRegistry::new(),
             line_index,
-            work_pool: work_pool(),
+            work_pool: Arc::default(),
             sorted_lists: FairSemaphore::new(SORTED_LISTS.0, SORTED_LISTS.1, SORTED_LISTS.2),
             error_count,
             has_tools: true,
@@ -146,6 +143,12 @@ impl Server {
     #[must_use]
     pub fn without_tools(self) -> Self {
         Self { has_tools: false, ..self }
+    }
+
+    /// Works on text in `work_pool`, which others may use too.
+    #[must_use]
+    pub fn with_work_pool(self, work_pool: Arc<WorkPool>) -> Self {
+        Self { work_pool, ..self }
     }
 
     /// Answers searches with `search`.
@@ -198,10 +201,10 @@ impl Server {
     }
 
     /// Whether we may have tools (or prompts), our own or relayed.
-    pub(crate) fn has_component(&self, kind: ComponentKind) -> bool {
+    pub(crate) fn has_component(&self, ctx: &Context, kind: ComponentKind) -> bool {
         (kind == ComponentKind::Tool && self.has_tools)
             || (kind == ComponentKind::Prompt && self.has_own_prompt())
-            || self.relays_component(kind)
+            || self.relays_component(ctx, kind)
     }
 
     /// Whether there is a prompt of our own: it needs the search index.
@@ -214,41 +217,50 @@ impl Server {
     }
 
     /// Our own tools, in order. Those that watch need a provider that reports changes.
-    pub(crate) fn own_tools(&self) -> impl Iterator<Item = BuiltinTool> + '_ {
-        let can = |tool: &BuiltinTool| {
+    pub(crate) fn own_tools<'a>(
+        &'a self,
+        ctx: &'a Context,
+    ) -> impl Iterator<Item = BuiltinTool> + 'a {
+        let can = move |tool: &BuiltinTool| {
             self.has_tools
                 && (!tool.needs_subscriptions() || self.hub.has_changes())
                 && (!tool.needs_index() || self.search.is_some())
                 && (*tool != BuiltinTool::Pack || self.has_packs())
-                && (!tool.needs_searched_tools() || self.has_searched_tools())
+                && (!tool.needs_searched_tools() || self.has_searched_tools(ctx))
         };
         BuiltinTool::ALL.iter().copied().filter(can)
     }
 
+    /// Whether `name` is that of a tool of our own.
+    pub(crate) fn is_own_tool(&self, name: &str) -> bool {
+        self.has_tools && BuiltinTool::ALL.iter().any(|tool| tool.name() == name)
+    }
+
     /// Whether the provider may relay tools (or prompts) of other servers.
-    pub(crate) fn relays_component(&self, kind: ComponentKind) -> bool {
-        self.provider.facets().relay.is_some_and(|relay| relay.may_have(kind))
+    pub(crate) fn relays_component(&self, ctx: &Context, kind: ComponentKind) -> bool {
+        self.provider.facets().relay.is_some_and(|relay| relay.may_have(ctx, kind))
     }
 
-    fn has_searched_tools(&self) -> bool {
-        self.provider.facets().relay.is_some_and(Relay::has_searched_tools)
+    fn has_searched_tools(&self, ctx: &Context) -> bool {
+        self.provider.facets().relay.is_some_and(|relay| relay.has_searched_tools(ctx))
     }
 
-    fn has_logging(&self) -> bool {
-        self.provider.facets().relay.is_some_and(Relay::emits_logs)
+    fn has_logging(&self, ctx: &Context) -> bool {
+        self.provider.facets().relay.is_some_and(|relay| relay.emits_logs(ctx))
     }
 
     /// Whether tools of upstream servers may run as tasks.
-    fn has_tasks(&self) -> bool {
-        self.provider.facets().relay.is_some_and(Relay::has_tasks)
+    fn has_tasks(&self, ctx: &Context) -> bool {
+        self.provider.facets().relay.is_some_and(|relay| relay.has_tasks(ctx))
     }
 
-    fn has_skills(&self) -> bool {
-        self.provider.facets().skills.is_some_and(Skills::may_list_skills)
+    fn has_skills(&self, ctx: &Context) -> bool {
+        self.provider.facets().skills.is_some_and(|skills| skills.may_list_skills(ctx))
     }
 
-    fn has_completion(&self) -> bool {
-        self.provider.facets().complete.is_some() || self.has_component(ComponentKind::Prompt)
+    fn has_completion(&self, ctx: &Context) -> bool {
+        self.provider.facets().complete.is_some_and(|complete| complete.may_complete(ctx))
+            || self.has_component(ctx, ComponentKind::Prompt)
     }
 
     /// Our instructions and capabilities. They depend on every mount.
@@ -262,18 +274,18 @@ impl Server {
                     own: self.has_tools,
                     search: self.search.is_some(),
                     packs: self.has_packs(),
-                    searched_tools: self.has_searched_tools(),
+                    searched_tools: self.has_searched_tools(ctx),
                 },
             ),
             features: ServerFeatures {
-                completion: self.has_completion(),
+                completion: self.has_completion(ctx),
                 subscriptions: self.hub.has_changes(),
-                tools: self.has_component(ComponentKind::Tool),
-                prompts: self.has_component(ComponentKind::Prompt),
-                logging: self.has_logging(),
+                tools: self.has_component(ctx, ComponentKind::Tool),
+                prompts: self.has_component(ctx, ComponentKind::Prompt),
+                logging: self.has_logging(ctx),
                 collections: self.has_collections(),
-                skills: self.has_skills(),
-                tasks: self.has_tasks(),
+                skills: self.has_skills(ctx),
+                tasks: self.has_tasks(ctx),
                 baskets: self.baskets.is_some(),
             },
         }
@@ -297,18 +309,19 @@ impl Server {
         request: &IncomingRequest<'_>,
         revision: Revision,
     ) -> Result<Method, Refusal> {
+        let ctx = &Context::new(request.principal.clone());
         let served = |method: &Method| {
             method.is_served_in(revision)
                 && (!method.is_extension() || self.has_collections())
                 && (!method.is_subscription()
                     || self.hub.has_changes()
-                    || *method == Method::Listen && self.has_tasks())
-                && (*method != Method::Complete || self.has_completion())
-                && (*method != Method::SetLogLevel || self.has_logging())
-                && (!method.is_skill() || self.has_skills())
-                && (!method.is_task() || self.has_tasks())
+                    || *method == Method::Listen && self.has_tasks(ctx))
+                && (*method != Method::Complete || self.has_completion(ctx))
+                && (*method != Method::SetLogLevel || self.has_logging(ctx))
+                && (!method.is_skill() || self.has_skills(ctx))
+                && (!method.is_task() || self.has_tasks(ctx))
                 && (!method.is_basket() || self.baskets.is_some())
-                && method.component().is_none_or(|offer| self.has_component(offer))
+                && method.component().is_none_or(|offer| self.has_component(ctx, offer))
         };
         let method = request.method.filter(served);
         method.ok_or_else(|| Refusal::method_not_found(request.name))
@@ -375,10 +388,4 @@ fn hold_answer(exchange: &Exchange, answer: Outgoing) -> Outgoing {
         small if small < MIN_COUNTED_ANSWER => answer,
         bytes => answer.guarded_by(exchange.memory.budget().hold_anyway(bytes)),
     }
-}
-
-/// A pool with a thread per core, at least two, of which one principal gets half.
-fn work_pool() -> WorkPool {
-    let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
-    WorkPool::new(FairSemaphore::new(threads, threads / 2, MAX_QUEUED_WORK))
 }

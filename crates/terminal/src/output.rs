@@ -122,15 +122,9 @@ pub(crate) fn tell(words: &str) {
     let _ = io::stderr().write_all(format!("{}\n", one_line(words)).as_bytes());
 }
 
-/// Whether a character would change how a terminal shows what is around it.
-fn is_control(letter: char) -> bool {
-    // The second range turns text around (bidirectional overrides and isolates).
-    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 /// A text of a server on one line, without control characters.
 pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|letter| if is_control(letter) { ' ' } else { letter }).collect()
+    resource::one_line(text).into_owned()
 }
 
 /// A text of a server with its lines, in which control characters are visible: `^[`.
@@ -144,7 +138,7 @@ pub(crate) fn visible(text: &str) -> String {
                 shown.push('^');
                 shown.push(char::from(letter as u8 ^ 0x40));
             }
-            letter if is_control(letter) => shown.push('\u{fffd}'),
+            letter if resource::is_control(letter) => shown.push('\u{fffd}'),
             letter => shown.push(letter),
         }
     }
@@ -165,7 +159,8 @@ pub(crate) fn shown_uri(uri: &str) -> String {
             let bytes = percent_decode(encoded);
             let text = std::str::from_utf8(&bytes).ok().filter(|_| bytes.len() == count)?;
             let letter = text.chars().next().filter(|_| text.chars().count() == 1)?;
-            (!is_control(letter) && !letter.is_whitespace()).then_some((letter, count * 3))
+            (!resource::is_control(letter) && !letter.is_whitespace())
+                .then_some((letter, count * 3))
         });
         match letter {
             Some((letter, length)) => {

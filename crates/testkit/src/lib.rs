@@ -9,7 +9,7 @@ pub mod fuzz;
 pub mod house;
 pub mod memory;
 
-pub use contract::{Expectations, contract};
+pub use contract::{Denial, Expectations, WatchCounter, contract, contract_with_denial};
 pub use fuzz::FuzzTarget;
 pub use memory::MemoryProvider;
 

@@ -91,6 +91,7 @@ fn options() -> MountOptions {
         timeout: Duration::from_secs(3600),
         required: true,
         rendering: None,
+        work_pool: Arc::default(),
         unpack: false,
         masks_itself: false,
         redaction: Default::default(),

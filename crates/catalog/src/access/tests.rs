@@ -2,6 +2,8 @@
 
 use resource::{Principal, Uri};
 
+use crate::address::Address;
+
 use super::{AccessRule, AccessRules, MethodClass, Subject};
 
 fn rule(allows: bool, globs: &[&str], principals: &[&str]) -> AccessRule {
@@ -73,6 +75,48 @@ fn the_folders_on_the_way_can_be_listed_and_nothing_else() {
     let list = |path| rules.allow(&Principal::authenticated("ada"), MethodClass::List, &file(path));
     assert!(list("a") && list("a/b") && list("a/b/x.md"));
     assert!(!list("b") && !list("a/c") && !list("a/b/x.txt") && !may(&rules, "ada", "a"));
+}
+
+#[test]
+fn the_top_folder_can_be_listed_and_so_can_those_that_a_public_glob_names() {
+    let list = |rules: &AccessRules, path| {
+        rules.allow(&Principal::authenticated("ada"), MethodClass::List, &file(path))
+    };
+    for globs in [["docs/**"], ["*.md"], ["file:///app/docs/**"]] {
+        let rules = AccessRules::new([rule(true, &globs, &["ada"])]).unwrap();
+        assert!(list(&rules, ""), "{globs:?}");
+        assert!(!may(&rules, "ada", "") && !list(&rules, "secret"), "{globs:?}");
+        let bob = Principal::authenticated("bob");
+        assert!(!rules.allow(&bob, MethodClass::List, &file("")), "{globs:?}");
+    }
+    let rules = AccessRules::new([rule(true, &["file:///app/a/b/**"], &["ada"])]).unwrap();
+    assert!(list(&rules, "a") && list(&rules, "a/b/x") && !list(&rules, "ab"));
+    assert!(!may(&rules, "ada", "a"));
+}
+
+#[test]
+fn a_glob_over_the_uris_of_another_mount_opens_nothing_here() {
+    let rules = AccessRules::new([rule(true, &["file:///app/docs/**"], &["ada"])]).unwrap();
+    let ada = Principal::authenticated("ada");
+    for (name, is_here) in [("app", true), ("vault", false)] {
+        let address = Address::Path { scheme: "file", name: name.to_owned() };
+        let here = rules.for_address(&address);
+        assert!(!here.is_empty());
+        assert_eq!(here.show_mount(&ada), is_here, "{name}");
+    }
+}
+
+#[test]
+fn what_may_be_denied_in_a_folder_is_known() {
+    let denying = [rule(false, &["docs/secret"], &[]), rule(true, &["**"], &["ada"])];
+    let rules = AccessRules::new(denying).unwrap();
+    let may_deny = |who: &str, path| {
+        rules.may_deny_below(&Principal::authenticated(who), MethodClass::List, &file(path))
+    };
+    assert!(may_deny("ada", "") && may_deny("ada", "docs") && !may_deny("ada", "src"));
+    assert!(may_deny("bob", "src"));
+    let internal = Principal::internal();
+    assert!(!rules.may_deny_below(&internal, MethodClass::List, &file("")));
 }
 
 #[test]

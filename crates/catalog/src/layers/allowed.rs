@@ -1,30 +1,29 @@
 //! Access layer: what the rules deny to a principal does not exist for it.
 
+mod changes;
 mod completion;
+mod pages;
+mod relay;
 mod skills;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use futures_util::StreamExt;
 use resource::{
-    CacheScope, Change, Complete, Completion, Component, ComponentCall, ComponentKind, Content,
-    Context, Error, Facets, Freshness, Interest, Json, Page, PageRequest, PromptCompletionRequest,
-    Provider, ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit, SearchRequest,
-    Skills, TaskCall, Template, Uri, UriRewrite, UriTemplate, Watch,
+    CacheScope, Complete, ComponentKind, Content, Context, Error, Facets, Freshness, Page,
+    PageRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit,
+    SearchRequest, Skills, Template, Uri, UriRewrite as _, UriTemplate, Watch, Window,
 };
 
+use self::pages::fill_page;
 use super::Layer;
 use super::unpacked::member_uri::archive_splits;
 use crate::access::{AccessRules, MethodClass, Subject};
 use crate::address::Address;
-use crate::changes::{ChangeStream, watch_unsupported};
-use crate::components::unknown_component;
 use crate::search::search_unsupported;
 
-/// The maximum number of calls that fill one page with what a principal may see.
-const MAX_CALLS_PER_PAGE: usize = 256;
+/// The MIME type of a folder without content of its own.
+const FOLDER_MIME: &str = "inode/directory";
 
 /// The access rules of a mount, and the address that makes its URIs public.
 pub struct Allowed {
@@ -44,6 +43,7 @@ impl Layer for Allowed {
     }
 }
 
+#[derive(Clone)]
 struct AllowedProvider {
     inner: Arc<dyn Provider>,
     gate: AccessGate,
@@ -87,31 +87,46 @@ impl AccessGate {
         allowed.then_some(()).ok_or_else(|| Error::not_found(uri))
     }
 
+    /// Whether the rules may deny something in the folder `uri` to the principal.
+    fn may_deny_below(&self, ctx: &Context, uri: &Uri) -> bool {
+        let subject = Subject::resource(uri, self.address.to_public(uri.as_str()).as_deref());
+        self.rules.may_deny_below(ctx.principal(), MethodClass::List, &subject)
+    }
+
+    /// Whether the rules may deny something to methods of `class` of the principal.
+    fn may_deny_some(&self, ctx: &Context, class: MethodClass) -> bool {
+        let root = self.address.root();
+        let everything = Subject::start("", root.as_deref());
+        self.rules.may_deny_below(ctx.principal(), class, &everything)
+    }
+
+    /// Leaves out what changes with the members of a folder, also with those that are denied.
+    fn hide_traces(&self, ctx: &Context, resource: &mut Arc<Resource>) {
+        if let Some(folder) = self.untraced(ctx, resource) {
+            *resource = Arc::new(folder);
+        }
+    }
+
+    /// A folder without what changes with its members; `None` if it may be shown as it is.
+    fn untraced(&self, ctx: &Context, resource: &Resource) -> Option<Resource> {
+        let has_traces = resource.etag.is_some() || resource.annotations.modified.is_some();
+        let is_traced = has_traces && is_plain_folder(resource);
+        (is_traced && self.may_deny_below(ctx, &resource.uri)).then(|| {
+            let mut folder = resource.clone();
+            (folder.etag, folder.annotations.modified) = (None, None);
+            folder
+        })
+    }
+
     fn allows_component(&self, ctx: &Context, kind: ComponentKind, name: &str) -> bool {
         self.rules.allow(ctx.principal(), class_of(kind), &Subject::component(name))
     }
 }
 
-/// The rewriting of a result that tells nothing of what is denied.
-struct GatedRewrite<'a> {
-    inner: &'a dyn UriRewrite,
-    gate: &'a AccessGate,
-    ctx: &'a Context,
-}
-
-impl UriRewrite for GatedRewrite<'_> {
-    fn to_public(&self, local: &str) -> Option<String> {
-        self.inner.to_public(local)
-    }
-
-    fn to_local(&self, public: &str) -> Option<String> {
-        self.inner.to_local(public)
-    }
-
-    fn shows(&self, local: &str) -> bool {
-        Uri::parse(local).is_ok_and(|uri| self.gate.allows(self.ctx, MethodClass::Read, &uri))
-            && self.inner.shows(local)
-    }
+/// Whether it is a collection without content of its own.
+fn is_plain_folder(resource: &Resource) -> bool {
+    let mime = resource.mime.as_deref();
+    resource.listable == Some(true) && mime.is_none_or(|mime| mime == FOLDER_MIME)
 }
 
 fn class_of(kind: ComponentKind) -> MethodClass {
@@ -122,36 +137,23 @@ fn class_of(kind: ComponentKind) -> MethodClass {
 }
 
 impl AllowedProvider {
-    /// Fills a page with what `shows` keeps, so that its length tells nothing of the rest. Looks
-    /// one item ahead for the same reason: the next page has something to show.
-    async fn fill_page<T, F: Future<Output = Result<Page<T>>> + Send>(
-        paging: &PageRequest,
-        fetch: impl Fn(PageRequest) -> F + Send,
-        shows: impl Fn(&T) -> bool + Send,
-    ) -> Result<Page<T>> {
-        let limit = paging.limit.max(1);
-        let mut filled = Page { next: paging.cursor.clone(), ..Page::empty() };
-        // What one principal may see is not for the caches of others.
-        filled.freshness = Freshness { ttl: Duration::MAX, scope: CacheScope::Private };
-        for _ in 0..MAX_CALLS_PER_PAGE {
-            let left = limit - filled.items.len();
-            let request = PageRequest { limit: left.max(1), ..paging.clone() };
-            let page = fetch(PageRequest { cursor: filled.next.clone(), ..request }).await?;
-            filled.freshness = filled.freshness.combine(page.freshness);
-            filled.extra.absorb(&page.extra);
-            let shown = page.items.into_iter().filter(|item| shows(item));
-            if left > 0 {
-                filled.items.extend(shown);
-                filled.absent.extend(page.absent);
-            } else if shown.count() > 0 {
-                break;
-            }
-            filled.next = page.next;
-            if filled.next.is_none() {
-                break;
-            }
+    /// Reads a folder that may be listed and not read: a reading of it is its list.
+    async fn read_listed(
+        &self,
+        ctx: &Context,
+        uri: &Uri,
+        request: &ReadRequest,
+    ) -> Result<Reading> {
+        let is_whole = matches!(request.window, Window::Whole { .. }) && !request.wants_form();
+        if !is_whole || !self.gate.allows(ctx, MethodClass::List, uri) {
+            return Err(Error::not_found(uri));
         }
-        Ok(filled)
+        let folder = self.stat(ctx, uri).await?;
+        if !is_plain_folder(&folder) {
+            return Err(Error::not_found(uri));
+        }
+        let freshness = Freshness { scope: CacheScope::Private, ..Freshness::default() };
+        Ok(Reading::new(Content::Collection(folder), freshness))
     }
 
     /// Whether `principal` may use methods of `class` on anything.
@@ -175,8 +177,18 @@ impl Provider for AllowedProvider {
         }
         let fetch =
             move |request: PageRequest| async move { self.inner.list(ctx, parent, &request).await };
-        let shows = |item: &Resource| self.gate.allows(ctx, MethodClass::List, &item.uri);
-        Self::fill_page(paging, fetch, |item| shows(item)).await
+        let shows = |item: &Resource| {
+            self.gate.allows(ctx, MethodClass::List, &item.uri)
+                && (paging.filter.as_ref()).is_none_or(|filter| {
+                    match self.gate.untraced(ctx, item) {
+                        Some(folder) => filter.shows(&folder),
+                        None => true,
+                    }
+                })
+        };
+        let mut page = fill_page(paging, fetch, |item| shows(item)).await?;
+        page.items.iter_mut().for_each(|item| self.gate.hide_traces(ctx, item));
+        Ok(page)
     }
 
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
@@ -187,26 +199,34 @@ impl Provider for AllowedProvider {
             move |request: PageRequest| async move { self.inner.templates(ctx, &request).await };
         let shows =
             |one: &Template| self.gate.allows_template(ctx, MethodClass::List, one.uri.as_str());
-        Self::fill_page(paging, fetch, |one| shows(one)).await
+        fill_page(paging, fetch, |one| shows(one)).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.gate.check(ctx, MethodClass::List, uri)?;
-        self.inner.stat(ctx, uri).await
+        let mut resource = self.inner.stat(ctx, uri).await?;
+        self.gate.hide_traces(ctx, &mut resource);
+        Ok(resource)
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
-        self.gate.check(ctx, MethodClass::Read, uri)?;
+        if !self.gate.allows(ctx, MethodClass::Read, uri) {
+            return self.read_listed(ctx, uri, request).await;
+        }
         let mut reading = self.inner.read(ctx, uri, request).await?;
         reading.freshness.scope = CacheScope::Private;
-        if let Content::Parts(parts) = &mut reading.content {
-            // The reading of a collection may hold members, each with a URI of its own.
-            let found = parts.len();
-            parts.retain(|part| self.gate.allows(ctx, MethodClass::Read, &part.resource.uri));
-            reading.total_parts -= found - parts.len();
-            if parts.is_empty() {
-                return Err(Error::not_found(uri));
+        match &mut reading.content {
+            Content::Parts(parts) => {
+                // The reading of a collection may hold members, each with a URI of its own.
+                let found = parts.len();
+                parts.retain(|part| self.gate.allows(ctx, MethodClass::Read, &part.resource.uri));
+                reading.total_parts -= found - parts.len();
+                if parts.is_empty() {
+                    return Err(Error::not_found(uri));
+                }
             }
+            Content::Collection(resource) => self.gate.hide_traces(ctx, resource),
+            Content::InputRequired(_) => {}
         }
         Ok(reading)
     }
@@ -239,100 +259,6 @@ impl Search for AllowedProvider {
             inner.search(ctx, &SearchRequest { cursor, limit, ..request.clone() }).await
         };
         let shows = |hit: &SearchHit| self.gate.allows(ctx, MethodClass::Read, &hit.uri);
-        Self::fill_page(&paging, fetch, |hit| shows(hit)).await
-    }
-}
-
-#[async_trait]
-impl Watch for AllowedProvider {
-    async fn watch(&self, ctx: &Context, interest: Interest) -> Result<ChangeStream> {
-        let inner = self.inner.facets().watch.ok_or_else(watch_unsupported)?;
-        if let Interest::Resource(uri) = &interest {
-            self.gate.check(ctx, MethodClass::Watch, uri)?;
-        }
-        let changes = inner.watch(ctx, interest).await?;
-        let (gate, ctx) = (self.gate.clone(), ctx.clone());
-        Ok(Box::pin(changes.filter(move |change| {
-            let is_seen = match change.without_extra() {
-                Change::Updated(uri) | Change::Removed(uri) => {
-                    gate.allows(&ctx, MethodClass::Watch, uri)
-                }
-                Change::Listing | Change::WithExtra(..) => {
-                    gate.rules.may_reach(ctx.principal(), MethodClass::List)
-                }
-                Change::Components(kind) => gate.rules.may_reach(ctx.principal(), class_of(*kind)),
-            };
-            std::future::ready(is_seen)
-        })))
-    }
-
-    fn is_shared(&self, _: &Interest) -> bool {
-        false
-    }
-}
-
-#[async_trait]
-impl Relay for AllowedProvider {
-    fn may_have(&self, kind: ComponentKind) -> bool {
-        self.inner.facets().relay.is_some_and(|relay| relay.may_have(kind))
-    }
-
-    fn emits_logs(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::emits_logs)
-    }
-
-    async fn list_components(
-        &self,
-        ctx: &Context,
-        kind: ComponentKind,
-        rewrite: &dyn UriRewrite,
-        paging: &PageRequest,
-    ) -> Result<Page<Component>> {
-        let Some(inner) = self.inner.facets().relay else { return Ok(Page::empty()) };
-        if !self.may_reach(ctx, class_of(kind)) {
-            return Ok(Page::empty());
-        }
-        let fetch = move |request: PageRequest| async move {
-            inner.list_components(ctx, kind, rewrite, &request).await
-        };
-        let shows = |one: &Component| self.gate.allows_component(ctx, kind, &one.name);
-        Self::fill_page(paging, fetch, |one| shows(one)).await
-    }
-
-    async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
-        let unknown = || unknown_component(call.kind, call.name);
-        let inner = self.inner.facets().relay.ok_or_else(unknown)?;
-        if !self.gate.allows_component(ctx, call.kind, call.name) {
-            return Err(unknown());
-        }
-        let rewrite = GatedRewrite { inner: call.uri_rewrite, gate: &self.gate, ctx };
-        inner.call_component(ctx, &ComponentCall { uri_rewrite: &rewrite, ..*call }).await
-    }
-
-    fn has_tasks(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::has_tasks)
-    }
-
-    async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {
-        let unknown = || unknown_component(ComponentKind::Tool, call.tool);
-        let inner = self.inner.facets().relay.ok_or_else(unknown)?;
-        if !self.gate.allows_component(ctx, ComponentKind::Tool, call.tool) {
-            return Err(unknown());
-        }
-        let rewrite = GatedRewrite { inner: call.uri_rewrite, gate: &self.gate, ctx };
-        inner.call_task(ctx, &TaskCall { uri_rewrite: &rewrite, ..*call }).await
-    }
-
-    async fn complete_prompt(
-        &self,
-        ctx: &Context,
-        request: &PromptCompletionRequest<'_>,
-    ) -> Result<Completion> {
-        let unknown = || unknown_component(ComponentKind::Prompt, request.prompt);
-        let inner = self.inner.facets().relay.ok_or_else(unknown)?;
-        if !self.gate.allows_component(ctx, ComponentKind::Prompt, request.prompt) {
-            return Err(unknown());
-        }
-        inner.complete_prompt(ctx, request).await
+        fill_page(&paging, fetch, |hit| shows(hit)).await
     }
 }

@@ -277,8 +277,8 @@ impl Search for Ruled {
 /// The hidden files of a skill are not part of it.
 #[async_trait]
 impl Skills for Ruled {
-    fn may_list_skills(&self) -> bool {
-        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    fn may_list_skills(&self, ctx: &Context) -> bool {
+        self.inner.facets().skills.is_some_and(|skills| skills.may_list_skills(ctx))
     }
 
     async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
@@ -310,6 +310,10 @@ impl Skills for Ruled {
 
 #[async_trait]
 impl Complete for Ruled {
+    fn may_complete(&self, ctx: &Context) -> bool {
+        self.inner.facets().complete.is_some_and(|inner| inner.may_complete(ctx))
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let Some(inner) = self.inner.facets().complete else { return Ok(Completion::default()) };
         let mut completion = inner.complete(ctx, request).await?;

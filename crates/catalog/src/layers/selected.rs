@@ -106,12 +106,12 @@ impl Provider for SelectedProvider {
 
 #[async_trait]
 impl Relay for SelectedProvider {
-    fn may_have(&self, kind: ComponentKind) -> bool {
-        self.inner.facets().relay.is_some_and(|relay| relay.may_have(kind))
+    fn may_have(&self, ctx: &Context, kind: ComponentKind) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.may_have(ctx, kind))
     }
 
-    fn emits_logs(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::emits_logs)
+    fn emits_logs(&self, ctx: &Context) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.emits_logs(ctx))
     }
 
     async fn list_components(
@@ -147,8 +147,8 @@ impl Relay for SelectedProvider {
         inner.call_component(ctx, &ComponentCall { name, ..*call }).await
     }
 
-    fn has_tasks(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::has_tasks)
+    fn has_tasks(&self, ctx: &Context) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.has_tasks(ctx))
     }
 
     async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {

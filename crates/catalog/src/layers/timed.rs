@@ -91,8 +91,8 @@ impl Search for TimedProvider {
 
 #[async_trait]
 impl Skills for TimedProvider {
-    fn may_list_skills(&self) -> bool {
-        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    fn may_list_skills(&self, ctx: &Context) -> bool {
+        self.inner.facets().skills.is_some_and(|skills| skills.may_list_skills(ctx))
     }
 
     async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
@@ -114,6 +114,10 @@ impl Skills for TimedProvider {
 
 #[async_trait]
 impl Complete for TimedProvider {
+    fn may_complete(&self, ctx: &Context) -> bool {
+        self.inner.facets().complete.is_some_and(|inner| inner.may_complete(ctx))
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         match self.inner.facets().complete {
             Some(inner) => self.with_timeout(inner.complete(ctx, request)).await,
@@ -138,12 +142,12 @@ impl Watch for TimedProvider {
 
 #[async_trait]
 impl Relay for TimedProvider {
-    fn may_have(&self, kind: ComponentKind) -> bool {
-        self.inner.facets().relay.is_some_and(|relay| relay.may_have(kind))
+    fn may_have(&self, ctx: &Context, kind: ComponentKind) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.may_have(ctx, kind))
     }
 
-    fn emits_logs(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::emits_logs)
+    fn emits_logs(&self, ctx: &Context) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.emits_logs(ctx))
     }
 
     async fn list_components(
@@ -170,8 +174,8 @@ impl Relay for TimedProvider {
         }
     }
 
-    fn has_tasks(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::has_tasks)
+    fn has_tasks(&self, ctx: &Context) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.has_tasks(ctx))
     }
 
     async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {

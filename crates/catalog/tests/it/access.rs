@@ -51,6 +51,7 @@ fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<AccessRule>) -> M
         timeout: Duration::from_secs(30),
         required: false,
         rendering: None,
+        work_pool: Arc::default(),
         unpack: false,
         masks_itself: false,
         redaction: Default::default(),

@@ -26,6 +26,7 @@ pub(crate) fn terms() -> MountOptions {
         timeout: Duration::from_secs(30),
         required: false,
         rendering: None,
+        work_pool: Arc::default(),
         unpack: false,
         masks_itself: false,
         redaction: Default::default(),
@@ -112,6 +113,7 @@ async fn a_catalog_is_a_provider_like_any_other() {
         ],
         prefix: Some("file:///alpha/".to_owned()),
         outside: vec!["../secret".to_owned()],
+        open_watches: None,
     };
     contract(&catalog, &known).await;
 }

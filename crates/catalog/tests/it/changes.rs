@@ -23,6 +23,7 @@ fn terms(rules: Vec<MetadataRule>) -> MountOptions {
         timeout: Duration::from_secs(1),
         required: false,
         rendering: None,
+        work_pool: Arc::default(),
         unpack: false,
         masks_itself: false,
         redaction: Default::default(),

@@ -48,6 +48,7 @@ fn mount_with(
         timeout,
         required: false,
         rendering: None,
+        work_pool: Arc::default(),
         unpack: false,
         masks_itself: false,
         redaction: Default::default(),
@@ -99,8 +100,11 @@ async fn two_mounts_with_equal_tools_are_told_apart() {
         mount("files", MemoryProvider::new().text("file:///x", "")),
         mount("tasks", tools(&["echo"])),
     ]);
-    assert!(catalog.facets().relay.is_some() && catalog.may_have(ComponentKind::Tool));
-    assert!(!catalog.may_have(ComponentKind::Prompt));
+    assert!(
+        catalog.facets().relay.is_some()
+            && catalog.may_have(&testkit::local_context(), ComponentKind::Tool)
+    );
+    assert!(!catalog.may_have(&testkit::local_context(), ComponentKind::Prompt));
     for limit in 1..5 {
         assert_eq!(walk(&catalog, limit).await, ["notes_echo", "notes_b", "tasks_echo"]);
     }
@@ -275,7 +279,7 @@ async fn tools_that_are_searched_for_are_not_in_the_list_and_can_be_called() {
     let catalog =
         Catalog::new(vec![selected("hub", &["a", "b"], by_search), mount("files", tools(&["c"]))]);
     assert_eq!(walk(&catalog, 1).await, ["files_c"]);
-    assert!(catalog.has_searched_tools());
+    assert!(catalog.has_searched_tools(&testkit::local_context()));
     let (ctx, ask) = (testkit::local_context(), PageRequest::first(9));
     let found = catalog.list_searched_tools(&ctx, &Unchanged, &ask).await.unwrap();
     let names: Vec<&str> = found.items.iter().map(|tool| tool.name.as_str()).collect();

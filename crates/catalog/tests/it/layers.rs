@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use catalog::layers::Layer;
 use catalog::layers::bounded::Bounded;
+use catalog::layers::selected::ToolSelection;
 use catalog::layers::timed::Timed;
 use catalog::{Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions, RuleEffect};
 use resource::{
@@ -83,6 +84,15 @@ async fn layers_keep_the_promises_of_what_they_surround() {
     )])
     .unwrap();
     contract(&*harmless.around(Arc::new(full_memory())), &known()).await;
+    let hidden = ["file:///private", "file:///private/x", "file:///docs/secret.md"].map(uri);
+    let hiding = Expectations { missing: hidden.to_vec(), ..known() };
+    contract(&*rules().around(Arc::new(full_memory())), &hiding).await;
+    let none = ToolSelection::new(Some(&["other_*".to_owned()]), &[]).unwrap();
+    let rename = [("look".to_owned(), "see".to_owned())].into();
+    let renamed = ToolSelection { rename, ..ToolSelection::new(None, &[]).unwrap() };
+    for selection in [none, renamed] {
+        contract(&*selection.around(Arc::new(full_memory())), &known()).await;
+    }
 }
 
 #[tokio::test]
@@ -153,6 +163,7 @@ async fn a_hidden_page_that_is_passed_over_still_tells_what_is_missing() {
             timeout,
             required: false,
             rendering: None,
+            work_pool: Arc::default(),
             unpack: false,
             masks_itself: false,
             redaction: Default::default(),

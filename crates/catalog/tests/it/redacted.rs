@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::layers::Layer;
-use catalog::layers::redacted::Redacted;
+use catalog::layers::redacted::{Redacted, RedactedMembers};
 use futures_util::{StreamExt, stream};
 use redaction::{Redaction, RedactionScope, Redactor};
 use resource::{
@@ -33,8 +33,18 @@ fn notes_text() -> String {
     format!("the key {} is old\n日本語のメモ\npassword = \"not a key here\"\n", key())
 }
 
+/// The redaction layer with threads of its own.
+pub(crate) fn redacted_with(redaction: Redaction) -> Redacted {
+    Redacted { redaction, work_pool: Arc::default() }
+}
+
+/// The same for members of archives.
+pub(crate) fn members_redacted(redaction: Redaction) -> RedactedMembers {
+    RedactedMembers { redaction, work_pool: Arc::default() }
+}
+
 pub(crate) fn redacted(scope: RedactionScope, inner: impl Provider) -> Arc<dyn Provider> {
-    Redacted(Redaction::new(scope, Arc::new(Redactor::default()))).around(Arc::new(inner))
+    redacted_with(Redaction::new(scope, Arc::new(Redactor::default()))).around(Arc::new(inner))
 }
 
 pub(crate) fn uri(text: &str) -> Uri {

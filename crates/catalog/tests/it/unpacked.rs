@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use catalog::layers::Layer;
-use catalog::layers::redacted::{Redacted, RedactedMembers};
 use catalog::layers::unpacked::Unpacked;
+use catalog::layers::withheld::Withheld;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::StreamExt;
@@ -17,6 +17,8 @@ use resource::{
 };
 use testkit::{Expectations, MemoryProvider, contract};
 use zip::write::SimpleFileOptions;
+
+use crate::redacted::{members_redacted, redacted_with};
 
 pub(crate) const ARCHIVE: &str = "file:///app/a.zip";
 
@@ -137,7 +139,14 @@ async fn a_mount_with_archives_keeps_the_contract() {
         ("n.jar", nested),
     ];
     for (name, bytes) in all {
-        let provider = unpacked(with_archive(name, &bytes));
+        let redaction = Redaction::new(RedactionScope::Everything, Arc::new(Redactor::default()));
+        let masked = redacted_with(redaction.clone()).around(unpacked(with_archive(name, &bytes)));
+        let members = members_redacted(redaction.clone());
+        let stacks = [
+            unpacked(with_archive(name, &bytes)),
+            members.around(unpacked(with_archive(name, &bytes))),
+            Withheld(redaction).around(masked),
+        ];
         let root = match name {
             "n.jar" => "file:///app/n.jar/in.tar.gz".to_owned(),
             name => format!("file:///app/{name}"),
@@ -164,8 +173,11 @@ async fn a_mount_with_archives_keeps_the_contract() {
             ],
             prefix: Some(format!("{root}/")),
             outside: vec!["../plain.txt".to_owned(), "inner/../../plain.txt".to_owned()],
+            open_watches: None,
         };
-        contract::contract(&*provider, &expected).await;
+        for provider in stacks {
+            contract::contract(&*provider, &expected).await;
+        }
     }
 }
 
@@ -335,8 +347,8 @@ async fn members_are_masked_as_files_are() {
     let bytes = zip_of(&[("config.toml", secret), ("other.txt", b"x")]);
     let redaction = Redaction::new(RedactionScope::Everything, Arc::new(Redactor::default()));
     let member = "file:///app/a.zip/config.toml";
-    let both = Redacted(redaction.clone()).around(unpacked(with_archive("a.zip", &bytes)));
-    let members = RedactedMembers(redaction).around(unpacked(with_archive("a.zip", &bytes)));
+    let both = redacted_with(redaction.clone()).around(unpacked(with_archive("a.zip", &bytes)));
+    let members = members_redacted(redaction).around(unpacked(with_archive("a.zip", &bytes)));
     for provider in [both, members] {
         let masked = text(&*provider, member).await;
         assert!(masked.contains("host") && !masked.contains("correct-horse"), "{masked}");

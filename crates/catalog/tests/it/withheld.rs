@@ -5,7 +5,6 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use catalog::layers::Layer;
-use catalog::layers::redacted::{Redacted, RedactedMembers};
 use catalog::layers::rendered::{ConvertJob, Converter, Rendered};
 use catalog::layers::unpacked::Unpacked;
 use catalog::layers::withheld::Withheld;
@@ -20,6 +19,7 @@ use testkit::MemoryProvider;
 use zip::CompressionMethod;
 use zip::write::SimpleFileOptions;
 
+use crate::redacted::{members_redacted, redacted_with};
 use crate::unpacked::{gzip, tar_of, text, uri, with_archive, zip_of};
 
 const SECRET: &str = "correct-horse-battery";
@@ -132,9 +132,9 @@ fn mounts(inner: &Arc<MemoryProvider>, scope: RedactionScope) -> [Arc<dyn Provid
     };
     let withhold = |inner| Withheld(redaction.clone()).around(inner);
     [
-        withhold(render(Redacted(redaction.clone()).around(unpacked()))),
-        withhold(Redacted(redaction.clone()).around(unpacked())),
-        withhold(render(RedactedMembers(redaction.clone()).around(unpacked()))),
+        withhold(render(redacted_with(redaction.clone()).around(unpacked()))),
+        withhold(redacted_with(redaction.clone()).around(unpacked())),
+        withhold(render(members_redacted(redaction.clone()).around(unpacked()))),
     ]
 }
 

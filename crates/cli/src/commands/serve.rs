@@ -18,7 +18,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Access, audit_log};
 use crate::args::ServeArgs;
-use crate::assemble::{Assembly, BuiltMount, OwnResources, assemble, check_depth};
+use crate::assemble::{
+    Assembly, BuiltMount, OwnResources, assemble, check_depth, shared_work_pool,
+};
 use crate::listen::OpenListener;
 use crate::output::LogOptions;
 use crate::rotating_file::RotatingFile;
@@ -100,7 +102,7 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
         CollectionsMode::from(settings.server.sep2093),
     );
     let server = server.with_watchers(own.watchers).with_clients(own.clients);
-    let server = server.with_baskets(own.baskets);
+    let server = server.with_baskets(own.baskets).with_work_pool(shared_work_pool());
     let server = match &searching {
         Some(searching) => server.with_search(Arc::clone(&searching.service)),
         None => server,

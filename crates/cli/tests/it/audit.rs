@@ -12,8 +12,9 @@ fn shown(log: &str) -> Vec<String> {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| line[key].as_str().unwrap_or("-").to_owned();
         assert!(line["status"].is_null() && line["tls"] == false, "{line}");
+        let resources = line["resources"].as_array().map(|uris| format!(" {uris:?}"));
         ["principal", "peer", "method", "target", "outcome"].map(text).join(" ")
-            + &format!(" {}", line["code"])
+            + &format!(" {}{}", line["code"], resources.unwrap_or_default())
     };
     log.lines().map(show).collect()
 }
@@ -30,17 +31,34 @@ fn each_request_over_stdio_is_a_line_of_the_audit_log() {
     desk.request("no/method", json!({}));
     let tool = json!({ "name": "resources_read", "arguments": { "uri": "project/README.md" } });
     desk.request("tools/call", tool);
+    let secret = "api_key=sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdef";
+    for arguments in [
+        json!({ "uri": "file:///project/none.md" }),
+        json!({ "uri": format!("file:///project/none.md?{secret}") }),
+    ] {
+        let tool = json!({ "name": "resources_read", "arguments": arguments });
+        assert_eq!(desk.request("tools/call", tool)["result"]["isError"], true);
+    }
+    let many = json!({ "uris": ["file:///project/README.md", "file:///project/src"] });
+    desk.request("tools/call", json!({ "name": "resources_metadata", "arguments": many }));
     assert!(desk.close().0);
     let log = fs::read_to_string(folder.path().join("audit.log")).unwrap();
+    let mut lines = shown(&log);
+    let masked = lines.remove(5);
     assert_eq!(
-        shown(&log),
+        lines,
         [
             "local stdio resources/read file:///project/README.md ok null",
             "local stdio resources/read file:///project/none.md error -32602",
             "local stdio no/method - error -32601",
-            "local stdio tools/call resources_read ok null",
+            "local stdio tools/call resources_read ok null [String(\"project/README.md\")]",
+            "local stdio tools/call resources_read error null [String(\"file:///project/none.md\")]",
+            "local stdio tools/call resources_metadata ok null \
+             [String(\"file:///project/README.md\"), String(\"file:///project/src\")]",
         ]
     );
+    assert!(masked.contains("resources_read error") && masked.contains("none.md?"), "{masked}");
+    assert!(!log.contains("sk-proj"), "{log}");
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert!(first["bytes"].as_u64().unwrap() > 100 && first["time"].is_string(), "{first}");
     assert!(!log.contains("# Project") && !log.contains("_meta"), "{log}");

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -111,6 +112,20 @@ fn a_repository_that_cannot_be_served_leaves_the_others_served() {
     assert!(state.contains("there is no git repository"), "{state}");
     let told = output_text(&run(home.path(), &["check"]));
     assert!(told.contains("there is no git repository"), "{told}");
+}
+
+#[test]
+fn a_repository_with_a_pipe_in_the_place_of_a_file_leaves_the_others_served() {
+    let home = repository();
+    let head = home.path().join("app/.git/HEAD");
+    fs::remove_file(&head).unwrap();
+    mknodat(CWD, &head, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let settings = "[mounts.app]\nkind = \"git\"\npath = \"app\"\n\
+                    [mounts.files]\nkind = \"fs\"\npath = \"app\"\n";
+    let mut client = TestClient::piped(home.path(), settings);
+    assert_eq!(client.text_of("file:///files/src/old.txt"), "hay\n");
+    let state = client.state_of("app").to_string();
+    assert!(state.contains("the git repository cannot be opened"), "{state}");
 }
 
 /// The user ids of this process and of somebody else.

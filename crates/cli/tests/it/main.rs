@@ -12,6 +12,7 @@ mod commands;
 mod compositor;
 mod configuration;
 mod conversion_limits;
+mod denied_abilities;
 mod denied_links;
 mod descriptors;
 mod docs_mounts;

@@ -171,7 +171,7 @@ impl HttpProgram {
             let line = lines.next().expect("the program says where it listens").unwrap();
             banner.push_str(&line);
             banner.push('\n');
-            if let Some((_, rest)) = line.split_once("http://127.0.0.1:") {
+            if let Some((_, rest)) = line.split_once("://127.0.0.1:") {
                 break rest.split('/').next().unwrap().parse().unwrap();
             }
         };

@@ -27,15 +27,26 @@ fn a_program_gets_the_variables_of_its_mount_and_no_others() {
     write_settings(folder.path(), mount);
     let mut command = refdesk(folder.path(), &["serve", "--stdio"]);
     command.env("TOKEN_OF_M", "mine").env("TOKEN_OF_N", "other").env("AWS_SECRET_ACCESS_KEY", "k");
-    command.env("NAMED_A", "a").env("LC_ALL", "C");
+    command.env("NAMED_A", "a").env("LC_ALL", "C").env("REFDESK_LOG", "info");
+    command.stderr(fs::File::create(folder.path().join("log")).unwrap());
     let mut desk = StdioProgram::start(command);
     desk.request("resources/list", json!({}));
     let got = fs::read_to_string(folder.path().join("got")).unwrap();
     let has = |line: &str| got.lines().any(|one| one == line);
     assert!(has("OWN=mine") && has("NAMED_A=a") && has("LC_ALL=C"), "{got}");
     assert!(got.lines().any(|line| line.starts_with("PATH=")), "{got}");
+    // It is started again, and the log says once what it inherits.
+    desk.request("resources/list", json!({}));
+    assert!(desk.close().0);
+    let log = fs::read_to_string(folder.path().join("log")).unwrap();
+    let told: Vec<_> = log.lines().filter(|line| line.contains("inherits only")).collect();
+    let [told] = told[..] else { panic!("{log}") };
+    assert!(
+        told.contains("mount m") && told.contains(" NAMED_A") && told.contains(" PATH"),
+        "{told}"
+    );
     for hidden in ["TOKEN_OF", "AWS_", "REFDESK_LOG", "CARGO"] {
-        assert!(!got.contains(hidden), "{got}");
+        assert!(!got.contains(hidden) && !told.contains(hidden), "{got} {told}");
     }
 }
 
@@ -83,7 +94,7 @@ fn nobody_is_left_when_refdesk_ends() {
     wait_for_end(family);
 }
 
-/// A server that repeats its token to stderr, in errors and in failed results.
+/// A server that repeats its token to stderr, in errors, in failed results and in progress.
 const TALKATIVE: &str = r#"
 echo "using $TOKEN" >&2
 say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
@@ -91,6 +102,9 @@ while IFS= read -r line; do
   id=${line#*\"id\":}; id=${id%%,*}
   case $line in
     *server/discover*) say '"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}';;
+    *works*)
+      printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"message":"bad %s"}}\n' "$id" "$TOKEN"
+      say '"result":{"resultType":"complete","content":[]}';;
     *fails*) say '"result":{"resultType":"complete","isError":true,"content":[{"type":"text","text":"bad '"$TOKEN"'"}]}';;
     *) say '"error":{"code":7,"message":"bad '"$TOKEN"'","data":{"sent":"'"$TOKEN"'"}}';;
   esac
@@ -111,6 +125,10 @@ fn a_token_that_a_server_repeats_is_masked() {
         let told = desk.request("tools/call", json!({ "name": name, "arguments": {} })).to_string();
         assert!(told.contains("bad [masked]") && !told.contains("t0k3n"), "{told}");
     }
+    let followed = json!({ "name": "m_works", "_meta": { "progressToken": "p" } });
+    let told = desk.request("tools/call", followed).to_string();
+    assert!(told.contains("notifications/progress") && told.contains("bad [masked]"), "{told}");
+    assert!(desk.receive()["result"].is_object());
     let told = desk.request("resources/read", json!({ "uri": "m+a:b" })).to_string();
     assert!(!told.contains("t0k3n"), "{told}");
     assert!(desk.close().0);

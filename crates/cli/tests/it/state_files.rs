@@ -1,7 +1,8 @@
 //! Tests of state and settings files that are pipes, empty or on a full disk.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc;
@@ -64,14 +65,40 @@ fn a_settings_file_that_becomes_a_pipe_stops_neither_requests_nor_the_exit() {
     let mut served = HttpProgram::start_logged(folder.path(), &[]);
     make_pipe(&folder.path().join("pipe"));
     fs::rename(folder.path().join("pipe"), &settings).unwrap();
-    let (sender, receiver) = mpsc::channel();
-    let log = served.child.stderr.take().unwrap();
-    std::thread::spawn(move || sender.send(BufReader::new(log).lines().next()));
-    let line = receiver.recv_timeout(TIMEOUT).expect("the program logs").unwrap().unwrap();
+    let line = first_line_logged(&mut served);
     assert!(line.contains("settings are invalid"), "{line}");
     let mut answer = String::new();
     served.post("resources/list", json!({})).read_to_string(&mut answer).unwrap();
     assert!(answer.contains("file:///own/README.md"), "{answer}");
     kill_process(Pid::from_child(&served.child), Signal::TERM).unwrap();
     assert!(served.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_certificate_that_becomes_a_pipe_stops_neither_connections_nor_the_exit() {
+    let folder = project();
+    let pair = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    fs::write(folder.path().join("key.pem"), pair.signing_key.serialize_pem()).unwrap();
+    fs::write(folder.path().join("cert.pem"), pair.cert.pem()).unwrap();
+    let arguments = ["--tls-cert", "cert.pem", "--tls-key", "key.pem", "project"];
+    let mut served = HttpProgram::start_logged(folder.path(), &arguments);
+    make_pipe(&folder.path().join("pipe"));
+    fs::rename(folder.path().join("pipe"), folder.path().join("cert.pem")).unwrap();
+    let line = first_line_logged(&mut served);
+    assert!(line.contains("the TLS certificate stays as it was"), "{line}");
+    let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    stream.write_all(b"no handshake").unwrap();
+    let mut alert = Vec::new();
+    stream.read_to_end(&mut alert).expect("the server refuses the handshake");
+    kill_process(Pid::from_child(&served.child), Signal::TERM).unwrap();
+    assert!(served.child.wait().unwrap().success());
+}
+
+/// Waits for the first line of the program's log.
+fn first_line_logged(served: &mut HttpProgram) -> String {
+    let (sender, receiver) = mpsc::channel();
+    let log = served.child.stderr.take().unwrap();
+    std::thread::spawn(move || sender.send(BufReader::new(log).lines().next()));
+    receiver.recv_timeout(TIMEOUT).expect("the program logs").unwrap().unwrap()
 }

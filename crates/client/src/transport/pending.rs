@@ -287,7 +287,8 @@ impl PendingRequests {
             waiting.progress.clone()
         };
         if let Some(sink) = sink {
-            sink.report(step);
+            let message = step.message.map(|message| self.mask.apply(&message).into_owned());
+            sink.report(ProgressStep { message, ..step });
         }
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use encoding_rs::{Encoding, ISO_2022_JP};
+use resource::one_line;
 
 use super::transfer::{base64, push_escaped, utf7};
 use crate::decode::decode;
@@ -97,8 +98,7 @@ fn is_name(name: &[u8]) -> bool {
 
 /// A value on one line, without control characters.
 fn unfolded(value: &str) -> String {
-    let letters = value.chars().filter(|letter| !matches!(letter, '\r' | '\n'));
-    letters.map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    one_line(&value.replace(['\r', '\n'], "")).into_owned()
 }
 
 /// The value of a field and its parameters, as of `Content-Type`.
@@ -249,7 +249,7 @@ fn flush(result: &mut String, run: &mut Option<(String, Vec<u8>)>) {
             }
             _ => charset_text(&bytes, Some(&charset)),
         };
-        result.extend(text.chars().map(|one| if one.is_control() { ' ' } else { one }));
+        result.push_str(&one_line(&text));
     }
 }
 

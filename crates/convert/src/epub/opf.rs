@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use resource::words_on_one_line;
+
 use crate::error::ConvertError;
 use crate::markdown::escape;
 use crate::part_path::{percent_decoded, resolve_part};
@@ -61,8 +63,8 @@ pub(super) fn parse_opf(text: &str, path: &str) -> Result<OpfPackage, ConvertErr
     while let Some(event) = reader.next()? {
         let XmlEvent::Start(start) = event else { continue };
         match start.name() {
-            "title" if opf.title.is_empty() => opf.title = one_line(&reader.text()?),
-            "creator" => opf.authors.push(one_line(&reader.text()?)),
+            "title" if opf.title.is_empty() => opf.title = words_on_one_line(&reader.text()?),
+            "creator" => opf.authors.push(words_on_one_line(&reader.text()?)),
             "item" => {
                 let href = percent_decoded(&start.attribute("href").unwrap_or_default());
                 let path = resolve_part(folder, &href);
@@ -86,8 +88,4 @@ pub(super) fn parse_opf(text: &str, path: &str) -> Result<OpfPackage, ConvertErr
     let pages = order.iter().filter_map(|id| items.remove(id));
     opf.spine = pages.filter(|item| seen.insert(item.path.clone())).collect();
     Ok(opf)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

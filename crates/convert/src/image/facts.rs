@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use image::error::ImageError;
 use image::{ExtendedColorType, ImageDecoder, ImageFormat, ImageReader, Limits};
+use resource::{one_line_up_to, words_on_one_line};
 
 use super::chunks::{ImageNote, frames_of, notes_of};
 use super::photo::{PhotoFact, photo_facts};
@@ -31,12 +32,12 @@ pub(super) fn describe(bytes: &[u8], options: &Options) -> Result<Converted, Con
     // Notes are extra: broken ones leave the rest as it is.
     let facts = guard(|| Ok(photo_facts(bytes, options))).unwrap_or_default();
     for PhotoFact { name, value } in facts {
-        text.push_str(&format!("{name}: {}\n", one_line(&value)));
+        text.push_str(&format!("{name}: {}\n", short_note(&value)));
     }
     for ImageNote { name, value } in notes_of(bytes, format) {
         let is_position = name.to_ascii_lowercase().contains("gps");
         let value = if is_position && !options.with_position { "not shown" } else { &value };
-        text.push_str(&format!("note {}: {}\n", one_line(&name), one_line(value)));
+        text.push_str(&format!("note {}: {}\n", short_note(&name), short_note(value)));
     }
     Ok(Converted::text(text))
 }
@@ -127,11 +128,8 @@ fn colour_words(colour: ExtendedColorType) -> String {
 }
 
 /// A note in one line, cut at a length.
-fn one_line(text: &str) -> String {
-    let visible = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-    let line: String = visible.take(MAX_NOTE).collect();
-    let words: Vec<_> = line.split_whitespace().collect();
-    words.join(" ")
+fn short_note(text: &str) -> String {
+    words_on_one_line(&one_line_up_to(text, MAX_NOTE))
 }
 
 #[cfg(test)]

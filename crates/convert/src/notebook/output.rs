@@ -1,5 +1,7 @@
 //! Outputs of cells of notebooks.
 
+use resource::one_line_up_to;
+
 use super::fenced;
 use super::format::NotebookOutput;
 use crate::email::size_words;
@@ -53,7 +55,7 @@ fn data_text(output: &NotebookOutput<'_>, options: &Options) -> Result<String, C
     if let Some((mime, data)) = IMAGES.iter().find_map(|mime| Some((*mime, output.data(mime)?))) {
         // What base64 holds; a vector image is text.
         let size = if mime == "image/svg+xml" { data.len() } else { data.trim().len() / 4 * 3 };
-        let plain = plain.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
+        let plain = plain.map(|text| format!(": {}", short_line(&text))).unwrap_or_default();
         let plain = plain.replace(['[', ']', '<'], " ");
         return Ok(format!("[{mime} output, {}{plain}]\n", size_words(size)));
     }
@@ -75,7 +77,7 @@ fn data_text(output: &NotebookOutput<'_>, options: &Options) -> Result<String, C
             return Ok(format!("Output:\n\n{}", fenced(&text, language)));
         }
     }
-    let mimes: Vec<_> = output.mimes().take(3).map(one_line).collect();
+    let mimes: Vec<_> = output.mimes().take(3).map(short_line).collect();
     Ok(if mimes.is_empty() { String::new() } else { format!("[{} output]\n", mimes.join(", ")) })
 }
 
@@ -84,8 +86,8 @@ fn html_text(html: &str, options: &Options) -> Result<String, ConvertError> {
     Ok(format!("Output:\n\n{}\n", String::from_utf8_lossy(&text).trim()))
 }
 
-fn one_line(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(200).collect()
+fn short_line(text: &str) -> String {
+    one_line_up_to(text, 200)
 }
 
 /// A text as a terminal shows it: without colours, and a line that was written over as it was last.

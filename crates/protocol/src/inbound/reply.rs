@@ -14,7 +14,7 @@ use crate::inbound::row_cache::RowCache;
 use crate::inbound::shape::capabilities::{ServerCapabilities, ServerFeatures};
 use crate::inbound::shape::resource::ResourceShape;
 use crate::inbound::shape::skill::SkillShape;
-use crate::inbound::shape::{component, contents, template};
+use crate::inbound::shape::{component, contents, relayed_result, template};
 use crate::inbound::tool::{self, ToolResult};
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
@@ -120,12 +120,16 @@ impl Reply {
             Self::ToolResult(given) => {
                 let common = CommonMembers::new(None, &[], dialect, info);
                 let common = serde_json::to_string(&common).unwrap_or_default();
-                tool::result::encode_tool_result(given, dialect, &common, head).for_request(id)
+                let is_error = given.is_error;
+                tool::result::encode_tool_result(given, dialect, &common, head)
+                    .for_request(id)
+                    .with_failed_tool(is_error)
             }
             Self::UpstreamResult(json) => {
+                let is_error = relayed_result::is_tool_error(json.as_str());
                 head.extend_from_slice(json.as_str().as_bytes());
                 head.push(b'}');
-                Outgoing::from_bytes(head)
+                Outgoing::from_bytes(head).with_failed_tool(is_error)
             }
             Self::ListenEnded => {
                 let mut common = CommonMembers::new(None, &[], dialect, info);

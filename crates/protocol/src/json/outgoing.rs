@@ -35,8 +35,17 @@ pub trait AnswerWatcher: Debug + Send + Sync {
     /// Bytes of the answer were given to the transport.
     fn note_bytes(&self, bytes: usize);
 
-    /// The answer is an error of this code, or became one halfway.
-    fn note_error(&self, code: i64);
+    /// The answer is a failure, or became one halfway.
+    fn note_failure(&self, failure: AnswerFailure);
+}
+
+/// How an answer fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerFailure {
+    /// It is an error response with this code.
+    Error(i64),
+    /// It is the result of a tool, which says that the tool failed.
+    Tool,
 }
 
 /// One outgoing message, as a stream of bytes without line breaks.
@@ -48,6 +57,7 @@ pub struct Outgoing {
     /// The last encoded chunk, whose buffer the next one reuses.
     last_chunk: Bytes,
     rejected: bool,
+    has_failed_tool: bool,
     /// The code of the error, if the message is an error response.
     error_code: Option<NonZeroI32>,
     /// Boxed, because few messages have it.
@@ -141,16 +151,22 @@ impl Outgoing {
         Self { error_code, ..self }
     }
 
-    /// The code of the error, if the message is an error response.
-    pub fn error_code(&self) -> Option<i64> {
-        self.error_code.map(|code| i64::from(code.get()))
+    /// Marks the message as the result of a tool that failed, if it did.
+    pub(crate) fn with_failed_tool(self, has_failed_tool: bool) -> Self {
+        Self { has_failed_tool, ..self }
+    }
+
+    /// How the answer fails, if it does.
+    pub fn failure(&self) -> Option<AnswerFailure> {
+        let code = self.error_code.map(|code| AnswerFailure::Error(code.get().into()));
+        code.or(self.has_failed_tool.then_some(AnswerFailure::Tool))
     }
 
     /// Tells `watcher` how the answer goes.
     #[must_use]
     pub fn watched_by(mut self, watcher: Arc<dyn AnswerWatcher>) -> Self {
-        if let Some(code) = self.error_code() {
-            watcher.note_error(code);
+        if let Some(failure) = self.failure() {
+            watcher.note_failure(failure);
         }
         self.answer.get_or_insert_default().watcher = Some(watcher);
         self
@@ -270,7 +286,7 @@ impl Stream for Outgoing {
         if let (Some(watcher), Poll::Ready(Some(chunk))) = (watcher, &polled) {
             match chunk {
                 Ok(bytes) => watcher.note_bytes(bytes.len()),
-                Err(_) => watcher.note_error(BROKEN_ANSWER),
+                Err(_) => watcher.note_failure(AnswerFailure::Error(BROKEN_ANSWER)),
             }
         }
         polled

@@ -114,6 +114,10 @@ impl Provider for ConfigFiles {
 
 #[async_trait]
 impl Complete for ConfigFiles {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         self.complete_variable(ctx, request).await
     }

@@ -1,6 +1,6 @@
 //! Front matter: what a page says of itself before its text, in YAML or TOML.
 
-use resource::Role;
+use resource::{Role, words_on_one_line};
 
 use super::data_value::{DataSyntax, DataValue};
 use super::language::LanguageTag;
@@ -77,7 +77,8 @@ impl FrontMatter {
                 return read;
             }
         };
-        let text = |keys: &[&str]| keys.iter().find_map(|key| values.text_of(key)).map(one_line);
+        let text =
+            |keys: &[&str]| keys.iter().find_map(|key| values.text_of(key)).map(words_on_one_line);
         read.title = text(&["title", "linkTitle", "sidebar_label", "sidebar_title"]);
         read.description = text(&["description", "summary", "excerpt", "abstract"]);
         read.is_draft = values.get("draft") == Some(&DataValue::Bool(true))
@@ -128,13 +129,6 @@ impl FrontMatter {
             }
         }
     }
-}
-
-/// The text in one line, without control characters.
-pub(super) fn one_line(text: &str) -> String {
-    let words: Vec<&str> =
-        text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

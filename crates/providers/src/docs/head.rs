@@ -4,7 +4,9 @@ mod html;
 mod inline;
 mod lines;
 
-use super::front_matter::{FrontMatter, FrontMatterExtent, find_front_matter, one_line};
+use resource::words_on_one_line;
+
+use super::front_matter::{FrontMatter, FrontMatterExtent, find_front_matter};
 use super::language::{self, LanguageTag};
 use super::manual;
 use super::page_path::PageKind;
@@ -92,7 +94,7 @@ impl PageHead {
 
 /// The text in one line of at most `most` characters; `None` if nothing is left.
 pub(super) fn shortened(text: &str, most: usize) -> Option<String> {
-    let line = one_line(text);
+    let line = words_on_one_line(text);
     let cut = line.char_indices().nth(most);
     let line = match cut {
         Some((at, _)) => {

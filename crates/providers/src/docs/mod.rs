@@ -135,6 +135,10 @@ impl Documentation {
 
 #[async_trait]
 impl Complete for Documentation {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         self.complete_variable(ctx, request).await
     }

@@ -201,6 +201,10 @@ impl Provider for EnvVariables {
 
 #[async_trait]
 impl Complete for EnvVariables {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         if request.template != TEMPLATE {
             return Err(Error::invalid("no such template"));

@@ -53,6 +53,7 @@ async fn the_environment_is_a_provider_like_any_other() {
             .to_vec(),
         prefix: Some("env:///".to_owned()),
         outside: Vec::new(),
+        open_watches: None,
     };
     // Without the root: it is no member of the list, but a known collection.
     let listed = served.list(&local_context(), None, &PageRequest::first(10)).await.unwrap();

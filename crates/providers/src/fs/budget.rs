@@ -13,6 +13,7 @@ use machinery::Flight;
 use resource::Context;
 
 use super::error::{cancelled, over_budget, scan_in_progress};
+use super::permits::PrincipalPermits;
 
 /// Names that may be read inline before the work moves to a blocking thread.
 const MAX_INLINE_NAMES: usize = 8_192;
@@ -39,6 +40,8 @@ pub(super) struct WorkBudget {
     names_read: Cell<u64>,
     /// Receives progress reports.
     ctx: Option<Context>,
+    /// For what the request reads after the work.
+    permits: Option<PrincipalPermits>,
     cancelled: Option<Arc<AtomicBool>>,
     waits_left: Cell<usize>,
     awaited_scan: RefCell<Option<Flight<()>>>,
@@ -55,14 +58,15 @@ impl Drop for CancelOnDrop {
 }
 
 impl WorkBudget {
-    /// A budget small enough to run on an async thread.
-    pub(super) fn inline() -> Self {
+    /// A budget small enough to run on an async thread. `permits` are for what is read later.
+    pub(super) fn inline(permits: Option<PrincipalPermits>) -> Self {
         Self {
             remaining: Cell::new(Some(MAX_INLINE_NAMES)),
             started: Instant::now(),
             steps: Cell::new(0),
             names_read: Cell::new(0),
             ctx: None,
+            permits,
             cancelled: None,
             waits_left: Cell::new(0),
             awaited_scan: RefCell::new(None),
@@ -70,19 +74,27 @@ impl WorkBudget {
     }
 
     /// An unlimited budget that `attendance` cancels and that reports progress to `ctx`.
-    pub(super) fn blocking(ctx: Context, attendance: &CancelOnDrop) -> Self {
+    pub(super) fn blocking(
+        (ctx, permits): (Context, PrincipalPermits),
+        attendance: &CancelOnDrop,
+    ) -> Self {
         Self {
             remaining: Cell::new(None),
             ctx: Some(ctx),
             cancelled: Some(attendance.0.clone()),
             waits_left: Cell::new(MAX_SCAN_WAITS),
-            ..Self::inline()
+            ..Self::inline(Some(permits))
         }
     }
 
     /// An unlimited budget that nothing cancels and that does not wait for other requests' scans.
     pub(super) fn background() -> Self {
-        Self { remaining: Cell::new(None), ..Self::inline() }
+        Self { remaining: Cell::new(None), ..Self::inline(None) }
+    }
+
+    /// The permits for what the request reads after the work.
+    pub(super) fn permits(&self) -> Option<PrincipalPermits> {
+        self.permits.clone()
     }
 
     pub(super) fn is_unlimited(&self) -> bool {

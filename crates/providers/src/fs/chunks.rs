@@ -9,9 +9,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use encoding_rs::{Decoder, Encoding, ISO_2022_JP, UTF_16BE, UTF_16LE};
 use futures_util::stream;
+use machinery::SharePermit;
 use resource::{ByteSource, Error, Result};
 
 use super::error::to_resource_error;
+use super::permits::PrincipalPermits;
 use super::platform::FileHandle;
 use super::stamp::FileStamp;
 use detection::text::complete_utf8_len;
@@ -123,14 +125,28 @@ impl FileChunks {
 
     /// Streams the chunks, each read on a blocking thread when the consumer asks for it. The stream
     /// ends with an error unless the file still has the content of `stamp` after the last chunk.
-    pub(super) fn into_stream(self, stamp: FileStamp) -> ByteSource {
-        ByteSource::Stream(Box::pin(stream::unfold(Some(self), move |chunks| async move {
-            let mut chunks = chunks?;
+    ///
+    /// `permits` bound how many are read at a time.
+    pub(super) fn into_stream(
+        self,
+        stamp: FileStamp,
+        permits: Option<PrincipalPermits>,
+    ) -> ByteSource {
+        let start = Some((self, permits));
+        ByteSource::Stream(Box::pin(stream::unfold(start, move |state| async move {
+            let (mut chunks, permits) = state?;
             loop {
-                let (piece, rest) = chunks.read_once_blocking(stamp).await;
+                let permit = match &permits {
+                    Some(permits) => match permits.acquire().await {
+                        Ok(permit) => Some(permit),
+                        Err(error) => return Some((Err(error), None)),
+                    },
+                    None => None,
+                };
+                let (piece, rest) = chunks.read_once_blocking(stamp, permit).await;
                 match piece {
                     Ok(Some(piece)) if piece.is_empty() => chunks = rest?,
-                    Ok(piece) => return Some((Ok(piece?), rest)),
+                    Ok(piece) => return Some((Ok(piece?), rest.map(|rest| (rest, permits)))),
                     Err(error) => return Some((Err(error), None)),
                 }
             }
@@ -141,10 +157,12 @@ impl FileChunks {
     async fn read_once_blocking(
         mut self,
         stamp: FileStamp,
+        permit: Option<SharePermit>,
     ) -> (Result<Option<Bytes>>, Option<Self>) {
         // Allocated here, not on the blocking thread: allocators keep a cache for each thread.
         let room = self.alloc_buffer();
         let work = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
             let piece = self.read_once(room).map_err(to_resource_error);
             let piece = match piece {
                 Ok(None) => check_unchanged(self.file(), &stamp).map(|()| None),

@@ -29,6 +29,7 @@ mod locate;
 mod options;
 mod page_cache;
 mod path;
+mod permits;
 mod platform;
 mod read;
 mod root;
@@ -52,6 +53,7 @@ use self::describe::describe;
 use self::error::{FsError, not_found, to_resource_error};
 use self::locate::PathEntry;
 use self::path::UriPath;
+use self::permits::PrincipalPermits;
 use self::root::FsRoot;
 
 pub use self::options::{
@@ -97,7 +99,8 @@ impl Fs {
         job: impl Fn(&FsRoot, &WorkBudget) -> Result<T, FsError> + Send + 'static,
     ) -> Result<T, FsError> {
         if self.root.dir.on_local_disk() {
-            let inline = || job(&self.root, &WorkBudget::inline());
+            let budget = WorkBudget::inline(Some(self.permits_of(ctx)));
+            let inline = || job(&self.root, &budget);
             match self.root.with_descriptors(inline, FsError::as_io) {
                 Err(FsError::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return self.root.or_gone(done),
@@ -105,6 +108,12 @@ impl Fs {
         }
         let done = self.run_blocking(ctx, job).await;
         self.root.or_gone(done)
+    }
+
+    /// The share of a principal in the threads of this root.
+    fn permits_of(&self, ctx: &Context) -> PrincipalPermits {
+        let all = Arc::clone(&self.root.blocking_permits);
+        PrincipalPermits { all, principal: Arc::clone(ctx.principal().key()) }
     }
 
     /// Runs `job` on a blocking thread once a permit is free. Dropping the future cancels the job.
@@ -115,11 +124,11 @@ impl Fs {
     ) -> Result<T, FsError> {
         let stopped = |error| Error::internal("file system task failed").caused_by(error);
         let attendance = CancelOnDrop::default();
-        let mut effort = WorkBudget::blocking(ctx.clone(), &attendance);
+        let permits = self.permits_of(ctx);
+        let mut effort = WorkBudget::blocking((ctx.clone(), permits.clone()), &attendance);
         loop {
             let site = self.root.clone();
-            let place = site.blocking_permits.clone().acquire_owned().await;
-            let place = place.map_err(|_| Error::internal("no permits for blocking work"))?;
+            let place = permits.acquire().await?;
             let work = tokio::task::spawn_blocking(move || {
                 let _place = place;
                 let done = effort
@@ -227,6 +236,10 @@ impl Provider for Fs {
 
 #[async_trait]
 impl Complete for Fs {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         complete::check_completion(request)?;
         let typed = request.typed.to_owned();

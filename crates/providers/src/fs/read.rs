@@ -157,7 +157,7 @@ impl OpenFile {
             }
         };
         let head = if form == ContentForm::Blob { read_magic(&self.file)? } else { head };
-        Ok(self.into_part(form, source.into_stream(stamp), &head, None))
+        Ok(self.into_part(form, source.into_stream(stamp, budget.permits()), &head, None))
     }
 
     fn in_memory_part(self, bytes: Vec<u8>, budget: &WorkBudget) -> io::Result<Part> {

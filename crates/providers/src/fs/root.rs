@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use machinery::{Cache, CacheBounds, SingleFlight};
+use machinery::{Cache, CacheBounds, FairSemaphore, SingleFlight};
 use resource::{CacheScope, Error, Freshness};
-use tokio::sync::Semaphore;
 
 use super::cache_guard::CacheGuards;
 use super::confine::RootDir;
@@ -22,6 +21,7 @@ use super::locate::Folder;
 use super::options::{CharsetRule, HideFilter, ListingMode, Options, WatchMode};
 use super::page_cache::PageCache;
 use super::path::LocalPath;
+use super::permits::blocking_permits;
 use super::watch::{FsWatchState, ListingSubscribers};
 use crate::file_watch::RescanLoop;
 
@@ -64,7 +64,7 @@ pub(super) struct FsRoot {
     /// and then finds its names in the cache.
     pub(super) scan_flights: SingleFlight<Vec<u8>, ()>,
     /// Permits for work on blocking threads.
-    pub(super) blocking_permits: Arc<Semaphore>,
+    pub(super) blocking_permits: Arc<FairSemaphore>,
     pub(super) watch: WatchMode,
     pub(super) watchable: Option<bool>,
     pub(super) rescan_loop: RescanLoop<FsWatchState>,
@@ -120,7 +120,7 @@ impl FsRoot {
             watchable,
             clock_margin: margin,
             scan_flights: SingleFlight::default(),
-            blocking_permits: Arc::new(Semaphore::new(places)),
+            blocking_permits: blocking_permits(places),
             watch,
             rescan_loop: RescanLoop::new(poll, watches),
             listing_subscribers: ListingSubscribers::default(),

@@ -40,7 +40,7 @@ impl OpenFile {
         // Windows of length zero would make no progress.
         let length = length.max(1);
         let charset = match self.ruled_form(known.form) {
-            ContentForm::Blob => return self.blob_part(offset, length),
+            ContentForm::Blob => return self.blob_part((offset, length), budget),
             ContentForm::Charset(charset) => charset,
             ContentForm::Utf8 => {
                 let window = self.read_utf8(offset, length, budget)?;
@@ -52,10 +52,10 @@ impl OpenFile {
                 match (scanned, window.kind) {
                     (Some(charset), _) => charset,
                     (None, WindowKind::Text | WindowKind::Escapes) => {
-                        return self.utf8_part(window);
+                        return self.utf8_part(window, budget);
                     }
                     (None, WindowKind::Broken | WindowKind::Binary) => {
-                        return self.blob_part(offset, length);
+                        return self.blob_part((offset, length), budget);
                     }
                 }
             }
@@ -83,13 +83,13 @@ impl OpenFile {
         Ok(charset)
     }
 
-    fn blob_part(self, offset: u64, length: u64) -> io::Result<Part> {
+    fn blob_part(self, (offset, length): (u64, u64), budget: &WorkBudget) -> io::Result<Part> {
         let size = self.stamp.size;
         let start = offset.min(size);
         let range = start..start.saturating_add(length).min(size);
         let head = read_magic(&self.file)?;
         let chunks = FileChunks::raw(&self.file, range.clone());
-        let (source, range) = load_or_stream(chunks, range, self.stamp)?;
+        let (source, range) = load_or_stream(chunks, range, (self.stamp, budget))?;
         Ok(self.into_part(ContentForm::Blob, source, &head, Some(slice(&range, size))))
     }
 
@@ -113,11 +113,11 @@ impl OpenFile {
         Ok(Utf8Window { slice, bytes: Some(bytes), kind })
     }
 
-    fn utf8_part(self, window: Utf8Window) -> io::Result<Part> {
+    fn utf8_part(self, window: Utf8Window, budget: &WorkBudget) -> io::Result<Part> {
         let range = window.slice.offset..window.slice.offset + window.slice.length;
         let source = match window.bytes {
             Some(bytes) => ByteSource::Bytes(bytes),
-            None => FileChunks::text(&self.file, range).into_stream(self.stamp),
+            None => FileChunks::text(&self.file, range).into_stream(self.stamp, budget.permits()),
         };
         let head = self.text_head()?;
         Ok(self.into_part(ContentForm::Utf8, source, &head, Some(window.slice)))
@@ -149,7 +149,7 @@ impl OpenFile {
         let range = aligner.finish(index.total);
         let reader = DecodingReader::resume(&self.file, size, charset, point);
         let chunks = FileChunks::decoded(reader, range.clone());
-        let (source, range) = load_or_stream(chunks, range, self.stamp)?;
+        let (source, range) = load_or_stream(chunks, range, (self.stamp, budget))?;
         let slice = slice(&range, index.total);
         let head = self.text_head()?;
         Ok(self.into_part(ContentForm::Charset(charset), source, &head, Some(slice)))
@@ -263,10 +263,10 @@ impl WindowKind {
 fn load_or_stream(
     chunks: FileChunks,
     range: Range<u64>,
-    stamp: FileStamp,
+    (stamp, budget): (FileStamp, &WorkBudget),
 ) -> io::Result<(ByteSource, Range<u64>)> {
     if range.end - range.start > MAX_IN_MEMORY {
-        return Ok((chunks.into_stream(stamp), range));
+        return Ok((chunks.into_stream(stamp, budget.permits()), range));
     }
     let bytes = chunks.collect()?;
     let end = range.start + bytes.len() as u64;

@@ -29,6 +29,7 @@ mod read_cache;
 mod recent;
 mod ref_stamp;
 mod refs;
+mod regular_files;
 mod renames;
 mod repo_path;
 mod repository;
@@ -147,6 +148,10 @@ impl Provider for Git {
 
 #[async_trait]
 impl Complete for Git {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let request = templates::GitCompletion::new(request)?;
         self.run(None, move |session| session.complete(&request)).await

@@ -2,13 +2,20 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use gix::ThreadSafeRepository;
 
 use super::blob::MAX_BLOB_BYTES;
+use super::regular_files::find_irregular_file;
 
 /// The largest object that is read, in bytes. It bounds what a hostile object can allocate.
 const MAX_OBJECT_BYTES: u64 = MAX_BLOB_BYTES + (1 << 20);
+
+/// How long a repository may take to open: longer is a disk that does not answer, or a file that
+/// was replaced by a pipe just now.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a repository cannot be served.
 #[derive(Debug)]
@@ -34,8 +41,16 @@ impl RepositoryFault {
 }
 
 /// Finds the folder of the repository that `path` is in: its worktree, or itself if it has none.
-/// `None` if `path` is in no repository.
+/// `None` if `path` is in no repository, or in one that cannot be read.
 pub fn find_repository(path: &Path) -> Option<PathBuf> {
+    let path = path.to_owned();
+    run_within(OPEN_TIMEOUT, move || find_folder(&path)).flatten()
+}
+
+fn find_folder(path: &Path) -> Option<PathBuf> {
+    if find_irregular_file(path).is_some() {
+        return None;
+    }
     let (found, _) = gix::discover::upwards(path).ok()?;
     let (git_dir, worktree) = found.into_repository_and_work_tree_directories();
     let folder = worktree.unwrap_or(git_dir);
@@ -44,8 +59,31 @@ pub fn find_repository(path: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok()
 }
 
-/// Opens the repository that `path` is in.
+/// Opens the repository that `path` is in. It does not wait for a disk that does not answer.
 pub(super) fn open_repository(path: &Path) -> Result<ThreadSafeRepository, RepositoryFault> {
+    let owned = path.to_owned();
+    run_within(OPEN_TIMEOUT, move || open_in_time(&owned)).unwrap_or_else(|| {
+        let advice = format!("{} is not read in time: check the disk", path.display());
+        Err(RepositoryFault::new("the git repository does not open", advice))
+    })
+}
+
+/// Runs `work` on a thread of its own; `None` if it is not done in time. The thread is left behind.
+fn run_within<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (sender, receiver) = mpsc::channel();
+    let thread = std::thread::Builder::new().name("open repository".to_owned());
+    thread.spawn(move || sender.send(work())).ok()?;
+    receiver.recv_timeout(limit).ok()
+}
+
+fn open_in_time(path: &Path) -> Result<ThreadSafeRepository, RepositoryFault> {
+    if let Some(file) = find_irregular_file(path) {
+        let advice = format!("{} is a pipe or a device: remove it", file.display());
+        return Err(RepositoryFault::new("the git repository cannot be opened", advice));
+    }
     let (found, trust) = gix::discover::upwards(path).map_err(|error| {
         let advice = format!("{} and the folders above it have none: {error}", path.display());
         RepositoryFault::new("there is no git repository", advice)
@@ -106,4 +144,20 @@ fn without_programs(repository: &ThreadSafeRepository) -> ThreadSafeRepository {
     }
     drop(config);
     local.into_sync()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::run_within;
+
+    #[test]
+    fn work_that_does_not_end_is_left_behind() {
+        let (sender, receiver) = mpsc::channel::<()>();
+        assert_eq!(run_within(Duration::from_millis(1), move || receiver.recv().ok()), None);
+        assert_eq!(run_within(Duration::from_secs(60), || 1), Some(1));
+        drop(sender);
+    }
 }

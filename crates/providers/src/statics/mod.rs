@@ -132,6 +132,10 @@ impl Provider for Statics {
 
 #[async_trait]
 impl Complete for Statics {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         if let Some(completion) = self.templates.complete_variable(request) {
             return completion;

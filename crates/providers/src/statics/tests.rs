@@ -134,6 +134,7 @@ async fn statics_keep_the_contract() {
             .to_vec(),
         prefix: Some("disk:///".to_owned()),
         outside: Vec::new(),
+        open_watches: None,
     };
     contract(&statics(one_of_each(&paths), templates), &known).await;
 }

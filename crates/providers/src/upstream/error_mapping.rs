@@ -4,7 +4,7 @@
 //! on: application errors (codes outside the JSON-RPC range) and parameters that it rejects.
 
 use client::{CallError, Error as Failure};
-use resource::{Completion, Error, ErrorKind, Result, Uri, UriRewrite};
+use resource::{Completion, Error, ErrorKind, Result, Uri, UriRewrite, is_control, one_line_up_to};
 
 /// How many characters of a server's error message are passed on.
 const MAX_MESSAGE_CHARS: usize = 300;
@@ -86,12 +86,11 @@ pub(super) fn is_response(failure: &Failure) -> bool {
 }
 
 fn has_text(message: &str) -> bool {
-    message.chars().any(|c| !c.is_control() && !c.is_whitespace())
+    message.chars().any(|c| !is_control(c) && !c.is_whitespace())
 }
 
 fn sanitized(message: &str) -> String {
-    let plain = message.chars().map(|c| if c.is_control() { ' ' } else { c });
-    plain.take(MAX_MESSAGE_CHARS).collect::<String>().trim().to_owned()
+    one_line_up_to(message, MAX_MESSAGE_CHARS).trim().to_owned()
 }
 
 #[cfg(test)]

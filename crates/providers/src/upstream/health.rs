@@ -7,7 +7,9 @@ use std::time::SystemTime;
 
 use client::{RemoteCapabilities, RemoteServer, State as Reached};
 use parking_lot::Mutex;
-use resource::{Context, Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus};
+use resource::{
+    Context, Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus, one_line_up_to,
+};
 use tokio::time::Instant;
 
 use super::Upstream;
@@ -147,8 +149,7 @@ fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
     let era = if info.has_handshake() { "legacy" } else { "modern" };
     let said = [("name", &info.name), ("version", &info.version)];
     let said = said.into_iter().filter_map(|(name, said)| {
-        let plain = bounded(said.as_ref()?).chars().filter(|letter| !letter.is_control());
-        Some((name, HealthFact::Text(plain.collect())))
+        Some((name, HealthFact::Text(one_line_up_to(said.as_ref()?, MAX_NAME_CHARS))))
     });
     let server: Vec<_> = said.collect();
     let mut told = vec![

@@ -386,6 +386,10 @@ impl Provider for Upstream {
 
 #[async_trait]
 impl Complete for Upstream {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         self.inner.start_listener();
         let completed = with_trace(ctx, self.inner.client.complete(request)).await;

@@ -40,7 +40,7 @@ impl UpstreamRelay {
 
 #[async_trait]
 impl Relay for UpstreamRelay {
-    fn may_have(&self, kind: ComponentKind) -> bool {
+    fn may_have(&self, _: &Context, kind: ComponentKind) -> bool {
         match &self.client.status().borrow().state {
             State::Ready(server) => server.capabilities.may_have(kind),
             // Unknown until it connects.
@@ -48,7 +48,7 @@ impl Relay for UpstreamRelay {
         }
     }
 
-    fn emits_logs(&self) -> bool {
+    fn emits_logs(&self, _: &Context) -> bool {
         match &self.client.status().borrow().state {
             State::Ready(server) => server.capabilities.has_logging,
             State::Starting | State::Failed(_) => false,
@@ -116,7 +116,7 @@ impl Relay for UpstreamRelay {
         self.client.send_call(ctx, call).await.map_err(|error| call_error(error, call.uri_rewrite))
     }
 
-    fn has_tasks(&self) -> bool {
+    fn has_tasks(&self, _: &Context) -> bool {
         match &self.client.status().borrow().state {
             State::Ready(server) => server.capabilities.has_tasks,
             State::Starting | State::Failed(_) => false,

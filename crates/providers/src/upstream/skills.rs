@@ -108,7 +108,7 @@ fn cut_index() -> Absence {
 
 #[async_trait]
 impl Skills for Upstream {
-    fn may_list_skills(&self) -> bool {
+    fn may_list_skills(&self, _: &Context) -> bool {
         // Unknown until it connects.
         self.inner.known_capabilities().is_none_or(|known| known.has_skills)
     }

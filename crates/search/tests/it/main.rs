@@ -7,6 +7,7 @@ mod freshness;
 mod meaning;
 mod packs;
 mod privacy;
+mod resources;
 mod storage;
 
 use std::path::Path;

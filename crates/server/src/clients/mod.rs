@@ -17,10 +17,10 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use protocol::inbound::shape::client_status::{ClientStatus, RequestStatus};
 use protocol::{ClientLabel, Revision};
-use resource::{Principal, Uri};
+use resource::{Principal, Uri, one_line};
 use tokio::sync::watch;
 
-use crate::audit::{MAX_CLIENT_NAME, clip};
+use crate::audit::MAX_CLIENT_NAME;
 pub(crate) use connected_client::{ClientSubscriptions, ConnectedClient};
 use request_record::EndedRequest;
 pub(crate) use request_record::RequestRecord;
@@ -294,15 +294,7 @@ fn plain_label<'a>(label: &'a ClientLabel<'_>) -> ClientLabel<'a> {
 /// `text` in at most `max` bytes, without characters that control a terminal or the direction of
 /// writing.
 fn plain_text(text: &str, max: usize) -> Cow<'_, str> {
-    let is_plain = |letter: char| {
-        !letter.is_control()
-            && !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}')
-    };
-    if text.len() <= max && text.chars().all(is_plain) {
-        return Cow::Borrowed(text);
-    }
-    // Clipped before and after, so that a long text costs no more than a short one.
-    clip(text, max).chars().filter(|letter| is_plain(*letter)).collect()
+    one_line(&text[..text.floor_char_boundary(max)])
 }
 
 #[cfg(test)]

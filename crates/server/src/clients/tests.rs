@@ -157,7 +157,7 @@ fn what_a_client_says_of_itself_is_bounded_and_plain() {
     let client = clients.find_stateless(&local(), &label(&hostile), HTTP);
     assert!(Arc::ptr_eq(&client, &clients.find_stateless(&local(), &label(&hostile), HTTP)));
     let name = client.shown_name.clone().unwrap();
-    assert!(name.starts_with("a[31mb日") && name.len() <= 100, "{name}");
+    assert!(name.starts_with("a [31m  b日") && name.len() <= 100, "{name}");
     let call = Call::InvokeComponent {
         component: resource::ComponentKind::Tool,
         name: hostile,

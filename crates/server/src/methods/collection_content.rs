@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use resource::{
     Body, ByteSource, Content, Context, Page, PageRequest, Part, ReadRequest, Reading, Resource,
-    Result,
+    Result, one_line,
 };
 
 use crate::server::Server;
@@ -50,16 +50,16 @@ pub(crate) async fn read_collection(
 
 fn listing_part(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
     let heading = collection.title.as_ref().unwrap_or(&collection.name);
-    let mut text = format!("# {}\n", one_line(heading));
+    let mut text = format!("# {}\n", link_text(heading));
     if page.items.is_empty() {
         text.push_str("\nThis collection is empty.\n");
     }
     for child in &page.items {
         let is_folder = child.listable == Some(true) && !child.is_page();
         let slash = if is_folder { "/" } else { "" };
-        let name = one_line(&child.name);
+        let name = link_text(&child.name);
         let size = child.size.map(|size| format!(", {size} bytes")).unwrap_or_default();
-        let mime = child.mime.as_deref().unwrap_or("unknown type");
+        let mime = child.mime.as_deref().map_or("unknown type".into(), one_line);
         // Writing into a string cannot fail.
         let _ = write!(text, "\n- [{name}{slash}]({}) {mime}{size}", child.uri);
     }
@@ -74,7 +74,6 @@ fn listing_part(collection: &Arc<Resource>, page: &Page<Resource>) -> Part {
 }
 
 /// Makes a name safe inside a Markdown link: file names may contain line breaks and brackets.
-fn one_line(name: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    name.chars().map(plain).collect::<String>().replace(['[', ']'], "")
+fn link_text(name: &str) -> String {
+    one_line(name).replace(['[', ']'], "")
 }

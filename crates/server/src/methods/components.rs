@@ -76,7 +76,7 @@ async fn list_tools(
     };
     let mut page = Page { freshness: OWN_TOOLS_FRESHNESS, ..Page::empty() };
     if let Some(at) = own {
-        let mut rest = server.own_tools().skip(at);
+        let mut rest = server.own_tools(ctx).skip(at);
         page.items.extend(rest.by_ref().take(paging.limit).map(BuiltinTool::definition));
         if rest.next().is_some() {
             let at = u8::try_from(at + page.items.len()).map_err(|_| Error::bad_cursor())?;
@@ -85,7 +85,7 @@ async fn list_tools(
         }
     }
     let left = paging.limit - page.items.len();
-    if !server.relays_component(ComponentKind::Tool) {
+    if !server.relays_component(ctx, ComponentKind::Tool) {
         return Ok(page);
     }
     if left == 0 {
@@ -98,7 +98,8 @@ async fn list_tools(
         .list_components(ctx, ComponentKind::Tool, &IdentityRewrite, &ask)
         .await?;
     // Our own tools win over upstream tools of the same name.
-    let is_free = |component: &Arc<Component>| find_own_tool(server, &component.name).is_none();
+    let is_free =
+        |component: &Arc<Component>| find_own_tool(server, ctx, &component.name).is_none();
     page.items.extend(more.items.into_iter().filter(is_free));
     page.next = more.next.map(|next| Cursor([&[1], &next.0[..]].concat().into()));
     page.absent = more.absent;
@@ -113,7 +114,7 @@ async fn list_prompts(
     ctx: &Context,
     paging: &PageRequest,
 ) -> Result<Page<Component>> {
-    let is_relayed = server.relays_component(ComponentKind::Prompt);
+    let is_relayed = server.relays_component(ctx, ComponentKind::Prompt);
     let mut page = match is_relayed {
         true => {
             let kind = ComponentKind::Prompt;
@@ -133,8 +134,8 @@ async fn list_prompts(
 }
 
 /// Our own tool of this name.
-fn find_own_tool(server: &Server, name: &str) -> Option<BuiltinTool> {
-    server.own_tools().find(|tool| tool.name() == name)
+fn find_own_tool(server: &Server, ctx: &Context, name: &str) -> Option<BuiltinTool> {
+    server.own_tools(ctx).find(|tool| tool.name() == name)
 }
 
 /// Calls one of our tools, or forwards the tool call or prompt to its upstream server.
@@ -145,7 +146,9 @@ pub(crate) async fn call_component(
     name: &str,
     params: &Json,
 ) -> Result<Reply> {
-    if let Some(tool) = find_own_tool(server, name).filter(|_| kind == ComponentKind::Tool) {
+    if let Some(tool) =
+        find_own_tool(server, &exchange.ctx, name).filter(|_| kind == ComponentKind::Tool)
+    {
         return tools::run_tool(server, exchange, tool, params).await;
     }
     let is_own = kind == ComponentKind::Prompt && name == ContextPrompt::NAME;
@@ -184,7 +187,7 @@ pub(crate) async fn complete_prompt(
     if !server.completion_rate.try_take() {
         return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
-    if !server.has_component(ComponentKind::Prompt) {
+    if !server.has_component(ctx, ComponentKind::Prompt) {
         return Err(Error::invalid(format!("ref: there is no prompt {:?}", request.prompt)));
     }
     if request.prompt == ContextPrompt::NAME && server.has_own_prompt() {

@@ -6,7 +6,7 @@ use futures_util::stream::SelectAll;
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
 use protocol::{ListenFilter, Notice, Outgoing, Reply, RequestId};
-use resource::{ComponentKind, Error, ErrorKind, Interest, Principal, Result, Uri};
+use resource::{ComponentKind, Context, Error, ErrorKind, Interest, Principal, Result, Uri};
 use subscriptions::{ExtraFields, Hub, Mailbox, PendingChange, Subscription};
 
 use crate::clients::{ClientSubscriptions, RequestRecord};
@@ -37,7 +37,7 @@ struct SubscriptionSet {
 impl SessionSubscriptions {
     pub(crate) fn new(server: &Server, principal: Principal) -> Self {
         let max_resources = server.limits.subscriptions;
-        let components = available_components(server, ComponentKind::ALL);
+        let components = available_components(server, &principal, ComponentKind::ALL);
         let (hub, mailbox) = (server.hub.clone(), Mailbox::default());
         let subscriptions = Mutex::default();
         Self { hub, principal, mailbox, subscriptions, max_resources, components }
@@ -156,7 +156,7 @@ impl ListenSubscriptions {
         let resources = filter.resources.into_iter().take(server.limits.subscriptions);
         let lists = filter.resource_list.then_some(Interest::Listing).into_iter();
         let lists = lists.chain(
-            available_components(server, filter.component_lists)
+            available_components(server, exchange.ctx.principal(), filter.component_lists)
                 .into_iter()
                 .map(Interest::Components),
         );
@@ -234,12 +234,14 @@ async fn follow_tasks(
     (ids, stream::select_all(states))
 }
 
-/// The component kinds among `wanted` that this server can have.
+/// The component kinds among `wanted` that this server can have for `principal`.
 fn available_components(
     server: &Server,
+    principal: &Principal,
     wanted: impl IntoIterator<Item = ComponentKind>,
 ) -> Vec<ComponentKind> {
-    wanted.into_iter().filter(|offer| server.has_component(*offer)).collect()
+    let ctx = Context::new(principal.clone());
+    wanted.into_iter().filter(|offer| server.has_component(&ctx, *offer)).collect()
 }
 
 fn to_notice((letter, words): (PendingChange, ExtraFields)) -> Notice {

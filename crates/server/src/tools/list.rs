@@ -23,6 +23,8 @@ use crate::server::Server;
 const MAX_SCANNED: usize = 20_000;
 /// How many matching resources a sorted list may have.
 const MAX_SORTED: usize = 20_000;
+/// What a sorted list holds of each resource besides its texts, in bytes.
+const SORTED_BYTES: usize = 512;
 /// How long one call walks before it returns a page and a cursor, or gives up sorting.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
@@ -121,6 +123,7 @@ async fn list_sorted(
     let _permit = server.sorted_lists.acquire(key, deadline).await.map_err(busy_error)?;
     let mut walk = start_listing(server, exchange, (list, parent, &filter), None)?;
     let mut all = Vec::new();
+    let mut memory = exchange.reserve(0)?;
     loop {
         let next = timeout_at(deadline, walk.next_resource()).await.map_err(|_| {
             let seconds = MAX_TIME.as_secs();
@@ -142,6 +145,9 @@ async fn list_sorted(
             let words =
                 format!("too many resources to sort (limit {MAX_SORTED}); narrow the filter");
             return Err(Error::invalid(words));
+        }
+        if !memory.grow(SORTED_BYTES + resource.uri.as_str().len() + resource.name.len()) {
+            return Err(Error::out_of_memory());
         }
         all.push(resource);
     }

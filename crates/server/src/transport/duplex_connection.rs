@@ -17,7 +17,7 @@ use resource::Principal;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::audit::AuditSink;
+use crate::audit::{AuditSink, AuditedCall};
 use crate::clients::ClientTransport;
 use crate::exchange::Exchange;
 use crate::in_flight::{InFlightRequest, RequestOutput};
@@ -131,8 +131,7 @@ impl DuplexConnection {
     async fn handle_message(self: &Arc<Self>, message: Message<'_>, memory: &Arc<MemoryHold>) {
         match message {
             Message::Request { id, method, params } => {
-                let audit = self.begin_audit((&method, params));
-                let opened = self.decode_message(&id, (&method, params), memory);
+                let (opened, audit) = self.decode_message(&id, (&method, params), memory);
                 let entered = opened.and_then(|one| {
                     self.register(&[&id], one.listen_filter().is_some())?;
                     Ok(one)
@@ -154,35 +153,41 @@ impl DuplexConnection {
         }
     }
 
-    fn begin_audit(&self, called: (&str, Option<&RawJson>)) -> Option<Arc<PipeAudit>> {
-        let max_target = self.server.limits.uri;
-        let begin = |sink| PipeAudit::begin(sink, &self.principal, called, max_target);
-        self.audit.as_ref().map(begin)
-    }
-
+    /// Decodes a request, and begins its audit.
     fn decode_message(
         &self,
         id: &RequestId,
         called: (&str, Option<&RawJson>),
         memory: &Arc<MemoryHold>,
-    ) -> Result<DecodedRequest, Refusal> {
-        let server = &*self.server;
+    ) -> (Result<DecodedRequest, Refusal>, Option<Arc<PipeAudit>>) {
         let (principal, transport) = (&self.principal, self.transport);
         let origin = RequestOrigin { principal, memory, transport };
-        let request = IncomingRequest::read(id.clone(), called, origin)?;
+        let request = IncomingRequest::read(id.clone(), called, origin);
+        let audit = self.audit.as_ref().map(|sink| {
+            let call = match &request {
+                Ok(request) => AuditedCall::of_request(&self.server, request),
+                Err(_) => AuditedCall::of_message(&self.server, called.0, called.1),
+            };
+            PipeAudit::begin(sink, principal, call)
+        });
+        (request.and_then(|request| self.decode_request(&request)), audit)
+    }
+
+    fn decode_request(&self, request: &IncomingRequest<'_>) -> Result<DecodedRequest, Refusal> {
+        let server = &*self.server;
         if request.meta.names_revision() {
             let version = request.meta.protocol_version()?;
             let terms = StatelessTerms::read(server, &request.meta, &version)?;
-            return stateless::decode_stateless(server, terms, &request);
+            return stateless::decode_stateless(server, terms, request);
         }
         let agreed = self.state.lock().handshake.clone();
         match agreed {
             Some(agreed) => {
-                let opened = handshake::decode_in_session(server, &agreed, &request)?;
+                let opened = handshake::decode_in_session(server, &agreed, request)?;
                 Ok(opened.in_session(server, &agreed.client_session, &self.subscriber))
             }
             None => {
-                let opened = handshake::decode_before_handshake(server, &request)?;
+                let opened = handshake::decode_before_handshake(server, request)?;
                 if let Some(agreed) = opened.handshake_result() {
                     self.state.lock().handshake = Some(agreed);
                 }
@@ -296,11 +301,11 @@ impl DuplexConnection {
         for message in messages {
             match message {
                 Ok(Message::Request { id, method, params }) => {
-                    let audit = self.begin_audit((&method, params));
+                    let (decoded, audit) = self.decode_message(&id, (&method, params), memory);
                     let refuse = |refusal: &Refusal, audit| {
                         PipeAudit::watch(audit, refusal.encode(Some(&id)))
                     };
-                    match self.decode_message(&id, (&method, params), memory) {
+                    match decoded {
                         Ok(one) if one.listen_filter().is_some() => {
                             ready.push(refuse(&Refusal::invalid_request(LISTEN_IN_BATCH), audit));
                         }

@@ -5,8 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use protocol::Outgoing;
-use protocol::json::frame::RawJson;
-use protocol::json::outgoing::AnswerWatcher;
+use protocol::json::outgoing::{AnswerFailure, AnswerWatcher};
 use resource::Principal;
 
 use crate::audit::{AnswerOutcome, AuditRecord, AuditSink, AuditedCall};
@@ -25,13 +24,12 @@ impl PipeAudit {
     pub(crate) fn begin(
         sink: &Arc<dyn AuditSink>,
         principal: &Principal,
-        (method, params): (&str, Option<&RawJson>),
-        max_target: usize,
+        call: AuditedCall,
     ) -> Arc<Self> {
         Arc::new(Self {
             sink: Arc::clone(sink),
             principal: Arc::clone(principal.key()),
-            call: AuditedCall::of(method, params, max_target),
+            call,
             started: Instant::now(),
             outcome: AnswerOutcome::default(),
         })
@@ -59,16 +57,17 @@ impl AnswerWatcher for PipeAudit {
         self.outcome.note_bytes(bytes);
     }
 
-    fn note_error(&self, code: i64) {
-        self.outcome.note_error(code);
+    fn note_failure(&self, failure: AnswerFailure) {
+        self.outcome.note_failure(failure);
     }
 }
 
 impl Drop for PipeAudit {
     fn drop(&mut self) {
-        let AuditedCall { method, target, client, revision } = std::mem::take(&mut self.call);
+        let AuditedCall { method, target, resources, client, revision } =
+            std::mem::take(&mut self.call);
         let is_answered = self.outcome.is_answered.load(Ordering::Relaxed);
-        self.sink.record(AuditRecord {
+        let mut record = AuditRecord {
             principal: Some(Arc::clone(&self.principal)),
             peer: None,
             is_encrypted: false,
@@ -77,10 +76,14 @@ impl Drop for PipeAudit {
             revision,
             method: Some(method),
             target,
+            resources,
             status: if is_answered { 200 } else { 0 },
-            error: self.outcome.error(),
+            error: None,
+            has_failed_tool: false,
             bytes: self.outcome.bytes.load(Ordering::Relaxed),
             elapsed: self.started.elapsed(),
-        });
+        };
+        record.note_failure(self.outcome.failure());
+        self.sink.record(record);
     }
 }

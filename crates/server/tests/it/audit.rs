@@ -38,3 +38,37 @@ async fn an_error_at_the_end_of_a_stream_is_recorded() {
     assert!(record.error.is_some_and(|code| code < 0), "{record:?}");
     assert_eq!((record.status, record.target.as_deref()), (200, Some("who")));
 }
+
+#[tokio::test]
+async fn a_tool_that_fails_is_recorded_as_a_failure_whosever_it_is() {
+    let memory = MemoryProvider::new().tool("bad", "{}", r#"{"content":[],"isError":true}"#).tool(
+        "good",
+        "{}",
+        r#"{"content":[{"type":"text","text":"isError"}],"isError":false}"#,
+    );
+    let server = fixture::server(Arc::new(memory), Limits::default(), CollectionsMode::Always);
+    let records = Arc::new(Records::default());
+    let guard = OriginGuard { loopback: true, ..OriginGuard::default() };
+    let audit = Some(Arc::clone(&records) as Arc<dyn AuditSink>);
+    let site = HttpFixture::open_with(server, HttpOptions { audit, ..guard.into() }).await;
+    let session = site.open_session("2025-11-25").await;
+    let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    let own = json!({ "name": "resources_read", "arguments": { "uri": "a:none" } });
+    for params in [json!({ "name": "bad" }), json!({ "name": "good" }), own] {
+        site.send("POST", &headers, &request(1, "tools/call", params).to_string()).await;
+    }
+    let calls = || {
+        let records = records.0.lock().unwrap();
+        let calls = records.iter().filter(|one| one.method.as_deref() == Some("tools/call"));
+        calls.cloned().collect::<Vec<_>>()
+    };
+    until(|| calls().len() == 3).await;
+    for (call, (name, has_failed)) in
+        calls().iter().zip([("bad", true), ("good", false), ("resources_read", true)])
+    {
+        assert_eq!((call.target.as_deref(), call.error), (Some(name), None));
+        assert_eq!(call.has_failed_tool, has_failed, "{call:?}");
+        let own = if name == "resources_read" { vec!["a:none".to_owned()] } else { Vec::new() };
+        assert_eq!(call.resources, own, "{call:?}");
+    }
+}

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use serde_json::json;
 use server::{CollectionsMode, Limits, Server};
+use testkit::MemoryProvider;
 use testkit::memory::{Fault, FaultPoint};
 use tokio::io::AsyncReadExt;
 
@@ -116,4 +119,59 @@ async fn what_a_session_keeps_has_a_length() {
     let refused = pipe.call(&greedy).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     assert!(pipe.call(&initialize("2025-11-25")).await["result"].is_object());
+}
+
+/// A call of one of our own tools.
+fn tool_call(name: &str, arguments: &serde_json::Value) -> serde_json::Value {
+    stateless(1, "tools/call", json!({ "name": name, "arguments": arguments }))
+}
+
+#[tokio::test]
+async fn a_crowd_of_searches_holds_no_more_than_the_budget() {
+    const CROWD: usize = 40;
+    let text = "a line\n".repeat(80_000);
+    let memory = Arc::new(MemoryProvider::new().text("test://a", &text));
+    let point = FaultPoint::Read(resource::Uri::parse("test://a").unwrap());
+    memory.inject_fault(point, Fault::Waits);
+    let limits = Limits { memory: 8 << 20, ..Limits::default() };
+    let server = fixture::server(Arc::clone(&memory), limits, CollectionsMode::Always);
+    let site = HttpFixture::open(server).await;
+    let grep = tool_call("resources_grep", &json!({ "pattern": "a line" }));
+    let mut calls: FuturesUnordered<_> = (0..CROWD).map(|_| site.post_stateless(&grep)).collect();
+    let mut refused = 0;
+    while refused + memory.counts().in_flight() < CROWD {
+        tokio::select! {
+            Some(answer) = calls.next() => {
+                assert!(answer.body.contains("memory limit"), "{answer:?}");
+                refused += 1;
+            }
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    // Three quarters of the budget, by the text and 256 KiB for each call.
+    assert!(memory.counts().in_flight() <= 8, "{} run", memory.counts().in_flight());
+    memory.clear_faults();
+    while let Some(answer) = calls.next().await {
+        assert!(answer.body.contains("a line"), "{answer:?}");
+    }
+    let after = site.post_stateless(&grep).await;
+    assert!(after.body.contains("a line"), "the budget is free again: {after:?}");
+}
+
+#[tokio::test]
+async fn a_sorted_list_counts_what_it_sorts() {
+    let mut memory = MemoryProvider::new();
+    for number in 0..2000 {
+        memory = memory.text(&format!("test://{number}"), "");
+    }
+    let limits = Limits { memory: 1 << 20, ..Limits::default() };
+    let server = fixture::server(Arc::new(memory), limits, CollectionsMode::Always);
+    let site = HttpFixture::open(server).await;
+    let list = |filter: &str| {
+        tool_call("resources_list", &json!({ "sort": "name", "uri": filter, "recursive": true }))
+    };
+    let refused = site.post_stateless(&list("**")).await;
+    assert!(refused.body.contains("memory limit"), "{refused:?}");
+    let fits = site.post_stateless(&list("test://1?")).await;
+    assert!(fits.body.contains("test://10"), "{fits:?}");
 }

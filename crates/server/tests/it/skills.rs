@@ -86,3 +86,22 @@ async fn without_skills_nothing_is_declared_or_served() {
         assert_eq!(refused["error"]["code"], -32601, "{method}");
     }
 }
+
+#[tokio::test]
+async fn the_index_is_found_by_its_uri_and_nothing_else_is() {
+    let memory = testkit::MemoryProvider::new().text(PDF, "# PDF").skill(PDF, &[]);
+    let index = server::SkillIndex::new(std::sync::Arc::new(memory)).unwrap();
+    let ctx = testkit::local_context();
+    let whole = resource::ReadRequest::whole(u64::MAX);
+    let read = resource::Provider::read(&index, &ctx, index.uri(), &whole).await.unwrap();
+    let resource::Content::Parts(mut parts) = read.content else { panic!("the index is a text") };
+    let text = testkit::contract::bytes_of(parts.remove(0).body).await.to_vec();
+    let missing = ["skill://index.jso", "skill://index.json/x"];
+    let missing = missing.map(|text| resource::Uri::parse(text).unwrap()).to_vec();
+    let leaves = vec![(index.uri().clone(), text)];
+    let known = testkit::Expectations { leaves, missing, ..testkit::Expectations::default() };
+    testkit::contract::known_content_is_given(&index, &known).await;
+    testkit::contract::unknown_is_not_found(&index, &known).await;
+    testkit::contract::templates_join(&index).await;
+    testkit::contract::cursors_from_nowhere_are_harmless(&index).await;
+}

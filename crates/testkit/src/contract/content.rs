@@ -1,9 +1,9 @@
 //! Contract: reads return the exact content; windows join; limits and pinned versions hold.
 
-use resource::{Body, Content, ErrorKind, Part, Provider, Resource, Slice, Window};
+use resource::{Body, Content, ErrorKind, Part, Provider, ReadRequest, Resource, Slice, Window};
 
-use super::Expectations;
-use super::walk::{NO_LIMIT, bytes_of, leaves, parts, primary, read};
+use super::walk::{NO_LIMIT, bytes_of, expect, leaves, parts, primary, read};
+use super::{Expectations, ctx};
 
 const WHOLE: Window = Window::Whole { limit: NO_LIMIT };
 
@@ -91,6 +91,60 @@ async fn window_beyond_the_end_is_empty(provider: &dyn Provider, leaf: &Resource
         let end = Slice::new(total, 0, total);
         assert_eq!(part.slice, Some(end), "the window at {offset} of {}", leaf.uri);
         assert!(bytes_of(part.body).await.is_empty(), "{} goes on beyond its end", leaf.uri);
+    }
+}
+
+/// Windows of each part join to that part, not only those of the primary format.
+pub async fn windows_of_other_parts_join(provider: &dyn Provider) {
+    for leaf in leaves(provider).await {
+        let whole = parts(provider, &leaf.uri, &WHOLE).await;
+        for (at, part) in whole.into_iter().enumerate().skip(1) {
+            let etag = part.resource.etag.clone();
+            let is_text = matches!(part.body, Body::Text(_));
+            let whole = bytes_of(part.body).await;
+            for length in [7, 64, 1 << 20] {
+                if whole.len() as u64 / length <= 500 {
+                    let windows = PartWindows { at, is_text, length, etag: etag.clone() };
+                    let joined = windows.join(provider, &leaf).await;
+                    assert!(joined == whole, "windows of {length} of part {at} of {}", leaf.uri);
+                }
+            }
+        }
+    }
+}
+
+/// Windows of one part of a resource.
+struct PartWindows {
+    at: usize,
+    is_text: bool,
+    length: u64,
+    etag: Option<String>,
+}
+
+impl PartWindows {
+    async fn join(&self, provider: &dyn Provider, leaf: &Resource) -> Vec<u8> {
+        let (uri, mut all) = (&leaf.uri, Vec::new());
+        loop {
+            let offset = all.len() as u64;
+            let window = Window::Part { offset, length: self.length, etag: self.etag.clone() };
+            let request = ReadRequest { part: Some(self.at), ..window.into() };
+            let reading = provider.read(&ctx(), uri, &request).await;
+            let Content::Parts(parts) = expect(reading, "reading a window of a part").content
+            else {
+                panic!("a part of {uri} is read as a collection")
+            };
+            let Some(Part { body, slice: Some(slice), .. }) = parts.into_iter().next() else {
+                panic!("a window of part {} of {uri} has no slice", self.at)
+            };
+            assert_eq!(matches!(body, Body::Text(_)), self.is_text, "{uri} is text in places");
+            let bytes = bytes_of(body).await;
+            assert_eq!((slice.offset, slice.length), (offset, bytes.len() as u64), "of {uri}");
+            all.extend_from_slice(&bytes);
+            if slice.next_offset().is_none() {
+                return all;
+            }
+            assert!(!bytes.is_empty(), "a window of {uri} is empty and says that more follows");
+        }
     }
 }
 

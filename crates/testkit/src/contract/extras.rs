@@ -6,8 +6,8 @@ use resource::{
     Completion, CompletionRequest, ErrorKind, Interest, PageRequest, Provider, Template, Uri,
 };
 
-use super::ctx;
 use super::walk::expect;
+use super::{Expectations, ctx};
 
 /// Pages of templates of any size join without gap or repeat.
 pub async fn templates_join(provider: &dyn Provider) {
@@ -98,6 +98,31 @@ pub async fn watching_is_as_told(provider: &dyn Provider, missing: &[Uri]) {
     drop(expect(watch.watch(ctx, Interest::Listing).await, "watching lists"));
 }
 
+/// Dropping a watch ends it at its source, as far as the source counts them.
+pub async fn dropping_a_watch_stops_it(provider: &dyn Provider, expected: &Expectations) {
+    let (Some(watch), Some(count)) = (provider.facets().watch, &expected.open_watches) else {
+        return;
+    };
+    let count = || (count.0)();
+    let ctx = &ctx();
+    let page = expect(provider.list(ctx, None, &PageRequest::first(100)).await, "listing");
+    let watched = page.items.iter().find(|item| item.watchable == Some(true));
+    let interests = watched.map(|item| Interest::Resource(item.uri.clone()));
+    for interest in interests.into_iter().chain([Interest::Listing]) {
+        let before = count();
+        let stream = expect(watch.watch(ctx, interest.clone()).await, "watching");
+        assert!(count() > before, "{interest:?} is watched and not counted");
+        drop(stream);
+        let ended = async {
+            while count() > before {
+                tokio::task::yield_now().await;
+            }
+        };
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended).await;
+        assert!(ended.is_ok(), "{interest:?} is still watched after its stream was dropped");
+    }
+}
+
 /// Every declared facet can be used.
 pub async fn facets_are_real(provider: &dyn Provider) {
     let facets = provider.facets();
@@ -117,7 +142,7 @@ pub async fn facets_are_real(provider: &dyn Provider) {
     }
 }
 
-async fn templates(provider: &dyn Provider, limit: usize) -> Vec<Template> {
+pub(super) async fn templates(provider: &dyn Provider, limit: usize) -> Vec<Template> {
     let mut all: Vec<Template> = Vec::new();
     let mut ask = PageRequest::first(limit);
     for _ in 0..100_000 {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use resource::{
-    Content, ErrorKind, Filter, PageRequest, PathFilter, Provider, ReadRequest, Resource,
+    Content, ErrorKind, Filter, PageRequest, PathFilter, Provider, ReadRequest, Resource, Role,
     SearchRequest, Uri,
 };
 
@@ -34,6 +34,8 @@ pub async fn filters_hold(provider: &dyn Provider) {
 fn filters_for(items: &[Arc<Resource>]) -> Vec<Filter> {
     let none = Filter::default;
     let mut filters = vec![none(), Filter { name: Some("no such name".to_owned()), ..none() }];
+    let roles = [Role::User, Role::Assistant].map(Some);
+    filters.extend(roles.map(|audience| Filter { audience, ..none() }));
     for item in items.iter().take(3) {
         let uri =
             String::from_utf8_lossy(&resource::uri::percent_decode(item.uri.as_str())).into_owned();

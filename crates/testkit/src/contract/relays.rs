@@ -34,7 +34,10 @@ pub async fn relayed_components_are_listed(provider: &dyn Provider) {
                 next => paging.cursor = next,
             }
         }
-        assert!(joined.is_empty() || relay.may_have(kind), "{kind:?} are listed and denied");
+        assert!(
+            joined.is_empty() || relay.may_have(&ctx(), kind),
+            "{kind:?} are listed and denied"
+        );
         let all = PageRequest::first(1000);
         let whole = relay.list_components(&ctx(), kind, &Unchanged, &all).await;
         let whole = expect(whole, "listing components at once");

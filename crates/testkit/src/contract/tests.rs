@@ -2,10 +2,12 @@
 
 mod defective;
 
+use std::sync::Arc;
+
 use resource::{ErrorKind, Uri};
 
 use self::defective::{Defect, DefectiveProvider};
-use super::{Expectations, contract};
+use super::{Expectations, WatchCounter, contract};
 use crate::MemoryProvider;
 
 fn uri(text: &str) -> Uri {
@@ -42,12 +44,16 @@ fn known() -> Expectations {
         missing: vec![uri("mem:///none"), uri("other:///one"), uri("mem:///shelf")],
         prefix: Some("mem:///".to_owned()),
         outside: vec!["../secret".to_owned()],
+        open_watches: None,
     }
 }
 
 #[tokio::test]
 async fn memory_keeps_every_promise() {
-    contract(&memory(), &known()).await;
+    let memory = Arc::new(memory());
+    let counted = Arc::clone(&memory);
+    let open_watches = Some(WatchCounter(Arc::new(move || counted.watch_count())));
+    contract(&memory, &Expectations { open_watches, ..known() }).await;
 }
 
 async fn check_defect(defect: Defect) {

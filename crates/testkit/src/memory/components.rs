@@ -95,11 +95,11 @@ impl MemoryProvider {
 
 #[async_trait]
 impl Relay for MemoryProvider {
-    fn may_have(&self, kind: ComponentKind) -> bool {
+    fn may_have(&self, _: &Context, kind: ComponentKind) -> bool {
         self.component_kinds.contains(&kind)
     }
 
-    fn emits_logs(&self) -> bool {
+    fn emits_logs(&self, _: &Context) -> bool {
         !self.caller_requests.is_empty()
     }
 
@@ -144,7 +144,7 @@ impl Relay for MemoryProvider {
         Ok(answer.as_str().replace("$params", &params).into())
     }
 
-    fn has_tasks(&self) -> bool {
+    fn has_tasks(&self, _: &Context) -> bool {
         false
     }
 

@@ -91,6 +91,10 @@ fn window_bounds(bytes: &[u8], is_text: bool, offset: u64, length: u64) -> (usiz
 
 #[async_trait]
 impl Complete for MemoryProvider {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let asked = |template: &resource::UriTemplate| template.as_str() == request.template;
         let patterns = self.all_templates();

@@ -34,7 +34,7 @@ impl MemoryProvider {
 
 #[async_trait]
 impl Skills for MemoryProvider {
-    fn may_list_skills(&self) -> bool {
+    fn may_list_skills(&self, _: &Context) -> bool {
         true
     }
 

@@ -17,6 +17,12 @@ type Combination = BTreeMap<String, String>;
 
 #[async_trait]
 impl Complete for AllowedProvider {
+    fn may_complete(&self, ctx: &Context) -> bool {
+        let inner = self.inner.facets().complete;
+        self.may_reach(ctx, MethodClass::Complete)
+            && inner.is_some_and(|inner| inner.may_complete(ctx))
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let unknown = || Error::invalid("there is no such template; list the templates");
         if !self.gate.allows_template(ctx, MethodClass::Complete, request.template) {

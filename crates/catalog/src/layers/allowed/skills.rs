@@ -8,6 +8,7 @@ use resource::{
     CacheScope, Context, Freshness, Page, PageRequest, Result, Skill, SkillIndexEntry, Skills, Uri,
 };
 
+use super::pages::fill_page;
 use super::{AccessGate, AllowedProvider};
 use crate::access::MethodClass;
 use crate::skills::inner_skills;
@@ -27,8 +28,9 @@ impl AccessGate {
 
 #[async_trait]
 impl Skills for AllowedProvider {
-    fn may_list_skills(&self) -> bool {
-        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    fn may_list_skills(&self, ctx: &Context) -> bool {
+        self.may_reach(ctx, MethodClass::Read)
+            && self.inner.facets().skills.is_some_and(|skills| skills.may_list_skills(ctx))
     }
 
     async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
@@ -39,7 +41,7 @@ impl Skills for AllowedProvider {
         let fetch =
             move |request: PageRequest| async move { inner.list_skills(ctx, &request).await };
         let shows = |skill: &Skill| self.gate.shows_file(ctx, &skill.uri);
-        let mut page = Self::fill_page(paging, fetch, |skill| shows(skill)).await?;
+        let mut page = fill_page(paging, fetch, |skill| shows(skill)).await?;
         page.items.iter_mut().for_each(|skill| self.gate.retain_files(ctx, skill));
         Ok(page)
     }
@@ -68,6 +70,6 @@ impl Skills for AllowedProvider {
             Ok(uri) => self.gate.shows_file(ctx, &uri),
             Err(_) => self.gate.allows_template(ctx, MethodClass::Read, &entry.url),
         };
-        Self::fill_page(paging, fetch, |entry| shows(entry)).await
+        fill_page(paging, fetch, |entry| shows(entry)).await
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt;
-use machinery::{Cache, CacheBounds, FairSemaphore, WorkPool};
+use machinery::{Cache, CacheBounds, WorkPool};
 use redaction::Syntax;
 use resource::{
     Body, ByteSource, Content, Context, Error, ErrorKind, Part, Provider, ReadRequest, Reading,
@@ -28,10 +28,8 @@ use super::{MountMasker, describe_masked};
 const MAX_KEPT_BYTES: usize = 16 << 20;
 /// The number of texts whose masked length is kept.
 const MAX_KEPT_LENGTHS: usize = 4096;
-/// A larger text is masked on a thread of its own, so that it delays no other request.
+/// A larger text is masked on a thread of the pool, so that it delays no other request.
 const MAX_INLINE_BYTES: usize = 32 << 10;
-const MAX_THREADS: usize = 2;
-const MAX_QUEUED: usize = 64;
 const WORK_TIME: Duration = Duration::from_secs(30);
 
 /// Masks what is read from one source.
@@ -40,7 +38,7 @@ pub(super) struct ContentMasker {
     masker: MountMasker,
     texts: Cache<TextVersion, MaskedText>,
     lengths: Cache<TextVersion, MaskedLength>,
-    pool: WorkPool,
+    pool: Arc<WorkPool>,
 }
 
 /// Where a part comes from: its number among those of the wanted format, and the wanted sections.
@@ -66,13 +64,13 @@ struct RawPart {
 }
 
 impl ContentMasker {
-    pub(super) fn new(inner: Arc<dyn Provider>, masker: MountMasker) -> Self {
+    pub(super) fn new(inner: Arc<dyn Provider>, masker: MountMasker, pool: Arc<WorkPool>) -> Self {
         Self {
             inner,
             masker,
             texts: Cache::new(CacheBounds::weight(MAX_KEPT_BYTES)),
             lengths: Cache::new(CacheBounds::entries(MAX_KEPT_LENGTHS)),
-            pool: WorkPool::new(FairSemaphore::new(MAX_THREADS, 1, MAX_QUEUED)),
+            pool,
         }
     }
 

@@ -39,6 +39,10 @@ impl MountMasker {
 
 #[async_trait]
 impl Complete for RedactedProvider {
+    fn may_complete(&self, ctx: &Context) -> bool {
+        self.inner.facets().complete.is_some_and(|inner| inner.may_complete(ctx))
+    }
+
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let unknown = || Error::invalid("there is no such template; list the templates");
         let inner = self.inner.facets().complete.ok_or_else(unknown)?;
@@ -63,8 +67,8 @@ impl RedactedProvider {
 
 #[async_trait]
 impl Skills for RedactedProvider {
-    fn may_list_skills(&self) -> bool {
-        self.inner.facets().skills.is_some_and(Skills::may_list_skills)
+    fn may_list_skills(&self, ctx: &Context) -> bool {
+        self.inner.facets().skills.is_some_and(|skills| skills.may_list_skills(ctx))
     }
 
     async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
@@ -164,12 +168,12 @@ impl RedactedProvider {
 
 #[async_trait]
 impl Relay for RedactedProvider {
-    fn may_have(&self, kind: ComponentKind) -> bool {
-        self.inner.facets().relay.is_some_and(|relay| relay.may_have(kind))
+    fn may_have(&self, ctx: &Context, kind: ComponentKind) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.may_have(ctx, kind))
     }
 
-    fn emits_logs(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::emits_logs)
+    fn emits_logs(&self, ctx: &Context) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.emits_logs(ctx))
     }
 
     async fn list_components(
@@ -189,8 +193,8 @@ impl Relay for RedactedProvider {
         self.mask_result(inner.call_component(&masked_context(ctx, &self.masker), call).await)
     }
 
-    fn has_tasks(&self) -> bool {
-        self.inner.facets().relay.is_some_and(Relay::has_tasks)
+    fn has_tasks(&self, ctx: &Context) -> bool {
+        self.inner.facets().relay.is_some_and(|relay| relay.has_tasks(ctx))
     }
 
     async fn call_task(&self, ctx: &Context, call: &TaskCall<'_>) -> Result<Json> {

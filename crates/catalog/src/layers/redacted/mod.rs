@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use machinery::WorkPool;
 use redaction::{Redaction, Syntax};
 use resource::{
     Complete, Content, Context, Error, Facets, Health, Json, MemberPlace, Page, PageRequest,
@@ -27,25 +28,41 @@ use crate::memo::Memo;
 use content::ContentMasker;
 
 /// Masks what the redaction covers.
-pub struct Redacted(pub Redaction);
+pub struct Redacted {
+    /// What is masked.
+    pub redaction: Redaction,
+    /// The threads for large texts.
+    pub work_pool: Arc<WorkPool>,
+}
 
 impl Layer for Redacted {
     fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
-        mask_around(inner, MountMasker(self.0.clone(), MaskedUris::All))
+        let masker = MountMasker(self.redaction.clone(), MaskedUris::All);
+        mask_around(inner, masker, &self.work_pool)
     }
 }
 
 /// Masks the members of archives, in a mount whose provider masks everything else.
-pub struct RedactedMembers(pub Redaction);
+pub struct RedactedMembers {
+    /// What is masked.
+    pub redaction: Redaction,
+    /// The threads for large texts.
+    pub work_pool: Arc<WorkPool>,
+}
 
 impl Layer for RedactedMembers {
     fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
-        mask_around(inner, MountMasker(self.0.clone(), MaskedUris::InArchives))
+        let masker = MountMasker(self.redaction.clone(), MaskedUris::InArchives);
+        mask_around(inner, masker, &self.work_pool)
     }
 }
 
-fn mask_around(inner: Arc<dyn Provider>, masker: MountMasker) -> Arc<dyn Provider> {
-    let content = ContentMasker::new(Arc::clone(&inner), masker.clone());
+fn mask_around(
+    inner: Arc<dyn Provider>,
+    masker: MountMasker,
+    work_pool: &Arc<WorkPool>,
+) -> Arc<dyn Provider> {
+    let content = ContentMasker::new(Arc::clone(&inner), masker.clone(), Arc::clone(work_pool));
     Arc::new(RedactedProvider { inner, masker, content, describe_memo: Memo::default() })
 }
 

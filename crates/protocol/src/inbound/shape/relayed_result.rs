@@ -50,6 +50,14 @@ pub fn adapt_result(given: &Json, dialect: Dialect) -> Result<Json> {
     Ok(out.finish().into())
 }
 
+/// Whether a result says that the tool failed.
+pub(crate) fn is_tool_error(result: &str) -> bool {
+    let is_error =
+        |(name, raw): &(Cow<'_, str>, &RawValue)| name == "isError" && raw.get() == "true";
+    // Most results do not have the word, and a large one need not be parsed for it.
+    result.contains("\"isError\"") && members_of(result).iter().any(is_error)
+}
+
 /// Puts the annotations of embedded resources where the client looks for them (S2093-26, S2093-27, B-14):
 /// inside the resource, and beside it too for a client that does not know SEP-2093. `None` if they
 /// are there already.

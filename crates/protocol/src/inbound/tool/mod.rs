@@ -6,6 +6,7 @@
 mod argument_table;
 pub mod arguments;
 mod definitions;
+mod named_resources;
 pub mod output;
 pub mod result;
 pub mod text;
@@ -16,6 +17,7 @@ use std::sync::{Arc, LazyLock};
 use resource::{Component, Json};
 
 use crate::json::raw_object::RawObject;
+pub use named_resources::named_resources;
 pub use output::ToolOutput;
 pub use result::{ContentBlock, ToolResult};
 pub use text::{TextLines, single_line};

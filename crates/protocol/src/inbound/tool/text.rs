@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use resource::is_control;
+
 /// Lines of text for a model. No value can begin a line of its own.
 #[derive(Debug, Default)]
 pub struct TextLines(String);
@@ -25,7 +27,7 @@ impl From<TextLines> for String {
     }
 }
 
-/// The text on one line: line separators and control characters other than tabs become spaces.
+/// The text on one line: control characters other than tabs become spaces.
 pub fn single_line(text: &str) -> Cow<'_, str> {
     let is_odd = |letter: char| letter != '\t' && is_control(letter);
     if text.contains(is_odd) { text.replace(is_odd, " ").into() } else { text.into() }
@@ -34,11 +36,6 @@ pub fn single_line(text: &str) -> Cow<'_, str> {
 /// Whether the name of a tool or prompt has characters that no name may have.
 pub(crate) fn has_control(name: &str) -> bool {
     name.contains(is_control)
-}
-
-/// Unicode does not count its line and paragraph separator as control characters.
-fn is_control(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]

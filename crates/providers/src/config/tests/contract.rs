@@ -1,6 +1,8 @@
 //! Runs the provider contract against configuration files.
 
-use testkit::{Expectations, contract};
+use std::sync::Arc;
+
+use testkit::{Expectations, WatchCounter, contract};
 
 use super::{ConfigFolder, uri};
 
@@ -76,8 +78,13 @@ async fn configuration_is_a_provider_like_any_other() {
         .to_vec(),
         prefix: Some("config:///".to_owned()),
         outside: Vec::new(),
+        open_watches: None,
     };
-    contract(&folder.serve(&globs), &known).await;
+    let served = folder.serve(&globs);
+    let watcher = Arc::clone(&served.watcher);
+    let count = move || usize::from(watcher.is_running());
+    let open_watches = Some(WatchCounter(Arc::new(count)));
+    contract(&served, &Expectations { open_watches, ..known }).await;
 }
 
 #[tokio::test]
@@ -109,6 +116,7 @@ async fn layers_are_a_provider_like_any_other() {
             .to_vec(),
         prefix: None,
         outside: Vec::new(),
+        open_watches: None,
     };
     contract(&served, &known).await;
 }

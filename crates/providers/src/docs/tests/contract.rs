@@ -71,6 +71,7 @@ async fn documentation_is_a_provider_like_any_other() {
         .to_vec(),
         prefix: Some("file:///".to_owned()),
         outside: vec!["../secret.txt".to_owned()],
+        open_watches: None,
     };
     contract(&tree.serve(&["ja", "en"]), &known).await;
     let known = Expectations { prefix: Some("docs:///ja/".to_owned()), ..known };

@@ -6,9 +6,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Wakers, Poll, Waker};
 
-use resource::{PageRequest, ProgressSink, Provider as _};
+use futures_util::{FutureExt as _, StreamExt as _};
+use resource::{
+    Body, ByteSource, Content, Context, PageRequest, Part, Principal, ProgressSink, Provider as _,
+    ReadRequest,
+};
 
 use super::{ListingMode, ServedFs, Tree, uri};
+use crate::fs::permits::PrincipalPermits;
 
 /// Reports when work in a folder begins, blocks it until released, and counts filter calls.
 ///
@@ -135,10 +140,14 @@ async fn only_so_many_threads_work_at_once_and_the_others_wait_in_line() {
     for number in 0..=all {
         tree.write(format!("{number}/name"), "");
     }
-    let (ctx, ask) = (testkit::local_context(), PageRequest::first(10));
+    // None of them asks for more than its share.
+    let (principals, ask) = ([context_of("ada"), context_of("ben")], PageRequest::first(10));
     let parents: Vec<_> = (0..=all).map(|number| uri(&format!("file:///{number}"))).collect();
-    let mut lists: Vec<_> =
-        parents.iter().map(|parent| Box::pin(desk.0.list(&ctx, Some(parent), &ask))).collect();
+    let list = |(at, parent)| {
+        let ctx: &Context = &principals[at % 2];
+        Box::pin(desk.0.list(ctx, Some(parent), &ask))
+    };
+    let mut lists: Vec<_> = parents.iter().enumerate().map(list).collect();
     let mut last = lists.pop().unwrap();
     for list in &mut lists {
         assert!(poll(list.as_mut()).is_pending());
@@ -156,4 +165,66 @@ async fn only_so_many_threads_work_at_once_and_the_others_wait_in_line() {
     }
     assert_eq!(watch.looks.load(Ordering::SeqCst), begun, "the last one never began");
     assert_eq!(desk.0.root.blocking_permits.available_permits(), all);
+}
+
+fn context_of(principal: &str) -> Context {
+    Context::new(Principal::authenticated(principal))
+}
+
+#[tokio::test]
+async fn a_principal_that_fills_the_line_leaves_a_thread_to_others() {
+    let tree = Tree::of([]);
+    let (gate, watch) = gate();
+    let mut desk = tree.serve_hiding(ListingMode::Tree, move |path| gate.pass(path));
+    desk.set_local(false);
+    let all = desk.0.root.blocking_permits.available_permits();
+    let crowd = 3 * all;
+    for number in 0..=crowd {
+        tree.write(format!("{number}/name"), "");
+    }
+    let (greedy, honest) = (context_of("greedy"), context_of("honest"));
+    let ask = PageRequest::first(10);
+    let parents: Vec<_> = (0..=crowd).map(|number| uri(&format!("file:///{number}"))).collect();
+    let (last, first) = parents.split_last().unwrap();
+    let mut lists: Vec<_> =
+        first.iter().map(|parent| Box::pin(desk.0.list(&greedy, Some(parent), &ask))).collect();
+    lists.iter_mut().for_each(|list| assert!(poll(list.as_mut()).is_pending()));
+    let begun = all * 3 / 4;
+    (0..begun).for_each(|_| watch.begun.recv().unwrap());
+    assert_eq!(desk.0.root.blocking_permits.available_permits(), all - begun);
+    let mut other = Box::pin(desk.0.list(&honest, Some(last), &ask));
+    assert!(poll(other.as_mut()).is_pending());
+    watch.begun.recv().unwrap();
+    // One look for each list, and those of the crowd that have not begun.
+    (0..=crowd).for_each(|_| watch.go_on.send(()).unwrap());
+    assert_eq!(other.await.unwrap().items.len(), 1);
+    for list in lists {
+        assert_eq!(list.await.unwrap().items.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_streamed_waits_for_its_share_like_any_other_work() {
+    let tree = Tree::of([]);
+    tree.write("large", "x".repeat(3 << 20));
+    let desk = tree.serve(ListingMode::Tree);
+    let ctx = context_of("ada");
+    let permits = PrincipalPermits {
+        all: Arc::clone(&desk.0.root.blocking_permits),
+        principal: Arc::clone(ctx.principal().key()),
+    };
+    let request = ReadRequest::whole(u64::MAX);
+    let reading = desk.0.read(&ctx, &uri("file:///large"), &request).await.unwrap();
+    let Content::Parts(mut parts) = reading.content else { panic!("a file has content") };
+    let Some(Part { body: Body::Text(ByteSource::Stream(mut chunks)), .. }) = parts.pop() else {
+        panic!("a large file is streamed")
+    };
+    let mut held = Vec::new();
+    while let Some(permit) = permits.acquire().now_or_never() {
+        held.push(permit.unwrap());
+    }
+    let mut next = chunks.next();
+    assert!(poll(pin!(&mut next)).is_pending());
+    drop(held);
+    assert!(!next.await.unwrap().unwrap().is_empty());
 }

@@ -1,6 +1,8 @@
 //! Runs the provider contract against a folder.
 
-use testkit::{Expectations, contract};
+use std::sync::Arc;
+
+use testkit::{Expectations, WatchCounter, contract};
 
 use super::{ListingMode, Tree, uri};
 
@@ -24,7 +26,12 @@ async fn a_folder_is_a_provider_like_any_other() {
             missing: vec![uri("file:///none"), uri("file:///docs/none"), uri("file:///a.txt/x")],
             prefix: Some("file:///".to_owned()),
             outside: vec!["../secret.txt".to_owned()],
+            open_watches: None,
         };
-        contract(&tree.serve(listing).0, &known).await;
+        let served = tree.serve(listing).0;
+        let root = Arc::clone(&served.root);
+        let count = move || usize::from(root.rescan_loop.is_running());
+        let open_watches = Some(WatchCounter(Arc::new(count)));
+        contract(&served, &Expectations { open_watches, ..known }).await;
     }
 }

@@ -171,7 +171,7 @@ async fn only_short_texts_in_old_charsets_are_decoded_on_an_async_thread() {
         let uri = uri("file:///a");
         let path = UriPath::parse(&uri).unwrap();
         let whole = Window::Whole { limit: u64::MAX };
-        let read = served.0.root.read_content(&uri, &path, &whole, &WorkBudget::inline());
+        let read = served.0.root.read_content(&uri, &path, &whole, &WorkBudget::inline(None));
         assert_eq!(read.is_ok(), expected, "{} bytes", content.len());
         assert!(served.whole("file:///a").await.is_ok());
     }

@@ -1,9 +1,14 @@
 //! Runs the provider contract against repositories.
 
-use testkit::{Expectations, contract};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use testkit::{Expectations, WatchCounter, contract};
 
 use super::{TestRepo, names, read_json, read_text, run_git, uri};
-use crate::git::{Git, Options};
+use crate::git::{Git, Options, find_repository};
 
 fn sample() -> TestRepo {
     let repo = TestRepo::new();
@@ -45,10 +50,16 @@ async fn a_repository_is_a_provider_like_any_other() {
         ],
         prefix: Some("git:///HEAD/".to_owned()),
         outside: vec!["../secret.txt".to_owned(), ".git/config".to_owned()],
+        open_watches: None,
     };
-    contract(&repo.serve(), &known).await;
+    let served = repo.serve();
+    let repository = Arc::clone(&served.repository);
+    let count = move || usize::from(repository.rescan_loop.is_running());
+    let open_watches = Some(WatchCounter(Arc::new(count)));
+    let known = Expectations { open_watches, ..known };
+    contract(&served, &known).await;
     let known = Expectations { prefix: Some("git:///".to_owned()), ..known };
-    contract(&repo.serve(), &known).await;
+    contract(&served, &known).await;
 }
 
 #[tokio::test]
@@ -94,6 +105,39 @@ fn what_cannot_be_served_says_why_and_what_to_do() {
     let fault = fault(&tables);
     assert!(fault.reason.contains("reftable"), "{fault}");
     assert!(fault.advice.contains("git refs migrate"), "{fault}");
+}
+
+/// gix would wait for the writer of a pipe.
+#[test]
+fn a_repository_with_a_pipe_among_its_files_is_refused_at_once() {
+    let repo = TestRepo::new();
+    repo.write("a", "a");
+    repo.commit("first");
+    let (git_dir, tree) = (repo.folder.path().join(".git"), repo.folder.path().join("tree"));
+    repo.git(&["worktree", "add", "-q", "-b", "side", tree.to_str().unwrap(), "HEAD"]);
+    let pipe = |path: &Path| {
+        let mode = Mode::RUSR | Mode::WUSR;
+        mknodat(CWD, path, FileType::Fifo, mode, 0).unwrap();
+    };
+    for name in ["HEAD", "packed-refs", "commondir", "config", "index", "objects/info/alternates"] {
+        let (file, kept) = (git_dir.join(name), git_dir.join("kept"));
+        let was_there = fs::rename(&file, &kept).is_ok();
+        pipe(&file);
+        let fault = Git::open(&Options::new(repo.folder.path())).err().expect(name);
+        assert!(fault.advice.contains(&file.display().to_string()), "{fault}");
+        assert_eq!(find_repository(repo.folder.path()), None, "{name}");
+        fs::remove_file(&file).unwrap();
+        if was_there {
+            fs::rename(&kept, &file).unwrap();
+        }
+    }
+    pipe(&git_dir.join("packed-refs"));
+    assert!(Git::open(&Options::new(&tree)).is_err(), "the repository of a worktree has a pipe");
+    fs::remove_file(git_dir.join("packed-refs")).unwrap();
+    assert!(Git::open(&Options::new(&tree)).is_ok());
+    fs::remove_file(tree.join(".git")).unwrap();
+    pipe(&tree.join(".git"));
+    assert!(Git::open(&Options::new(&tree)).err().unwrap().advice.contains("is a pipe"));
 }
 
 #[tokio::test]

@@ -255,7 +255,9 @@ async fn lists_are_cut_to_the_pages_that_are_asked_for() {
             ask.cursor = Some(next);
         }
         assert_eq!(names, ["echo", "fail", "hang"]);
-        assert!(relayed.may_have(ComponentKind::Tool) && relayed.may_have(ComponentKind::Prompt));
+        for kind in ComponentKind::ALL {
+            assert!(relayed.may_have(&testkit::local_context(), kind), "{kind:?}");
+        }
         ask.cursor =
             Some(RelayCursor { after: Some("gone".to_owned()), ..RelayCursor::default() }.encode());
         let error = within_timeout(relayed.list_components(

@@ -9,8 +9,8 @@ use resource::Uri;
 use serde_json::{Value, json};
 use server::transport::stdio;
 use server::{CollectionsMode, Limits, Server};
-use testkit::MemoryProvider;
 use testkit::contract::{Expectations, contract};
+use testkit::{MemoryProvider, WatchCounter};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
 use tokio::task::AbortHandle;
 
@@ -119,6 +119,7 @@ fn known() -> Expectations {
         missing: uris(&["mem:///none", "other:///one", "mem:///shelf"]),
         prefix: Some("mem:///".to_owned()),
         outside: vec!["../secret".to_owned()],
+        open_watches: None,
     }
 }
 
@@ -127,7 +128,9 @@ async fn a_server_of_our_own_keeps_the_contract_in_both_eras() {
     for is_old in [false, true] {
         let upstream = RefdeskServer::new(memory(), is_old).upstream();
         within_timeout(upstream.connect()).await.unwrap();
-        let known = known();
+        let inner = Arc::clone(&upstream.inner);
+        let open_watches = Some(WatchCounter(Arc::new(move || inner.subscribers.len())));
+        let known = Expectations { open_watches, ..known() };
         let kept = contract(&upstream, &known);
         within_timeout(kept).await;
     }

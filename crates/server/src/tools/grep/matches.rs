@@ -67,6 +67,11 @@ impl GrepMatches {
         }
     }
 
+    /// The bytes that the matches hold.
+    pub(super) fn held_bytes(&self) -> usize {
+        MAX_RESULT_BYTES - self.bytes_left
+    }
+
     pub(super) fn checkpoint(&self) -> MatchCheckpoint {
         MatchCheckpoint(self.resources.len(), self.count, self.bytes_left)
     }

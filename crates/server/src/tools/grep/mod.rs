@@ -1,6 +1,6 @@
 //! The tool `resources_grep`: regex search through the lines of text resources.
 //!
-//! Matches, bytes, time and resources per call are bounded. At a bound the result has a cursor; a
+//! Matches, bytes, time, memory and resources per call are bounded. At a bound the result has a cursor; a
 //! client that follows the cursors gets every match once. Text is searched in the server's work
 //! pool, in slices, with a share for each principal. `line_regex` compiles the pattern,
 //! `text_reader` reads text in chunks, `line_scanner` finds matching lines, `matches` builds the
@@ -10,6 +10,7 @@ mod line_regex;
 mod line_scanner;
 mod long_line;
 mod matches;
+mod position;
 mod text_reader;
 
 use std::collections::VecDeque;
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
-use machinery::{Packer, Unpacker, WorkRefusal, WorkSignal};
+use machinery::{MemoryHold, WorkRefusal, WorkSignal};
 use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::GrepArguments;
 use resource::{Cursor, Error, ErrorKind, Filter, Resource, Result, Uri};
@@ -34,14 +35,18 @@ use crate::server::Server;
 use line_regex::LineRegex;
 use line_scanner::{BatchEnd, LineMatch, LineScanner};
 use matches::GrepMatches;
+use position::SearchPosition;
 use text_reader::TextReader;
 
 /// Resources, bytes and time one call may spend before it returns a cursor.
 const MAX_SCANNED: u64 = 20_000;
 const MAX_BYTES: u64 = 512 << 20;
 const MAX_TIME: Duration = Duration::from_secs(10);
-/// How many resources are prefetched.
+/// How many resources are prefetched, as far as memory allows.
 const QUEUE_LENGTH: usize = 8;
+/// What a call holds besides texts and matches: the compiled pattern, a page of descriptions, and
+/// the walk.
+const CALL_BYTES: usize = 256 << 10;
 /// After how many bytes or resources the search yields to other tasks.
 const YIELD_BYTES: u64 = 1 << 20;
 const YIELD_RESOURCES: u64 = 32;
@@ -63,6 +68,7 @@ pub(super) async fn grep_resources(
     let from = opened
         .map(|cursor| SearchPosition::decode(&cursor.0).ok_or_else(Error::bad_cursor))
         .transpose()?;
+    let memory = exchange.reserve(CALL_BYTES as u64)?;
     let deadline = Instant::now() + MAX_TIME;
     let mut search = GrepSearch {
         server,
@@ -73,6 +79,7 @@ pub(super) async fn grep_resources(
         resume: from.as_ref().and_then(|from| from.resume_line.clone()),
         matches: GrepMatches::new(grep.output.unwrap_or_default(), grep.max_matches as usize),
         bytes: 0,
+        memory,
     };
     let place = from.as_ref().map(|from| &from.list_position[..]);
     let filter = build_filter(&grep.filter, recursive)?;
@@ -96,14 +103,6 @@ async fn compile_pattern(
     Ok(Arc::new(compiled.map_err(busy_error)??))
 }
 
-/// The position at which the next call resumes; the content of the cursor.
-struct SearchPosition {
-    /// The position of the recursive listing.
-    list_position: Vec<u8>,
-    /// The unfinished resource, and the line to resume at.
-    resume_line: Option<(Uri, u64)>,
-}
-
 /// A search in progress.
 struct GrepSearch<'a> {
     server: &'a Server,
@@ -114,6 +113,8 @@ struct GrepSearch<'a> {
     resume: Option<(Uri, u64)>,
     matches: GrepMatches,
     bytes: u64,
+    /// What the call and its matches hold.
+    memory: MemoryHold,
 }
 
 /// How the search through one resource ended.
@@ -130,12 +131,22 @@ enum ScanEnd {
 /// The prefetch queue: resources being opened concurrently, taken in order.
 struct OpenQueue<'a> {
     opening: FuturesOrdered<Pin<Box<dyn Future<Output = Result<TextReader>> + Send + 'a>>>,
-    /// The queued resources, each with the listing position before it.
-    queued: VecDeque<(Vec<u8>, Arc<Resource>)>,
+    queued: VecDeque<QueuedResource>,
+    /// The resource for which there was no memory yet.
+    waiting: Option<Arc<Resource>>,
     /// The listing position after the last queued resource.
     position_after: Vec<u8>,
     scanned: u64,
     ended: bool,
+}
+
+/// A resource that is being opened.
+struct QueuedResource {
+    /// The listing position before it.
+    position: Vec<u8>,
+    resource: Arc<Resource>,
+    /// What its text holds, until it is searched.
+    _memory: MemoryHold,
 }
 
 impl<'a> GrepSearch<'a> {
@@ -150,6 +161,7 @@ impl<'a> GrepSearch<'a> {
         let mut ahead = OpenQueue {
             opening: FuturesOrdered::new(),
             queued: VecDeque::new(),
+            waiting: None,
             position_after: walk.encode_position(),
             scanned: 0,
             ended: false,
@@ -157,6 +169,13 @@ impl<'a> GrepSearch<'a> {
         let (mut done, mut turn) = (0, (0, 0));
         loop {
             self.fill_queue(filter, walk, &mut ahead).await?;
+            if ahead.waiting.is_some() && ahead.queued.is_empty() {
+                // No other text of this call is left to give its memory back.
+                return match done {
+                    0 => Err(Error::out_of_memory()),
+                    _ => Ok(Some(ahead.next_position())),
+                };
+            }
             let opened = match timeout_at(deadline, ahead.opening.next()).await {
                 Ok(Some(opened)) => Some(opened),
                 Ok(None) if ahead.ended => return Ok(None),
@@ -168,16 +187,18 @@ impl<'a> GrepSearch<'a> {
                 }
                 Err(_) => None,
             };
-            let Some((before, resource)) = ahead.queued.pop_front() else { return Ok(None) };
+            let Some(queued) = ahead.queued.pop_front() else { return Ok(None) };
+            let QueuedResource { position: before, resource, .. } = &queued;
             let Some(opened) = opened else {
                 // Resume at this resource; skip it if it alone used up the whole time.
                 if done > 0 {
-                    return Ok(Some(SearchPosition { list_position: before, resume_line: None }));
+                    let list_position = before.clone();
+                    return Ok(Some(SearchPosition { list_position, resume_line: None }));
                 }
                 self.matches.skipped += 1;
                 return Ok(Some(ahead.next_position()));
             };
-            match self.search_resource(&resource, opened).await {
+            match self.search_resource(resource, opened).await {
                 ScanEnd::Finished => {}
                 ScanEnd::Busy(_, refusal) if done == 0 => return Err(busy_error(refusal)),
                 ScanEnd::OutOfTime(_) if done == 0 => {
@@ -186,10 +207,12 @@ impl<'a> GrepSearch<'a> {
                 }
                 ScanEnd::Full(line) | ScanEnd::OutOfTime(line) | ScanEnd::Busy(line, _) => {
                     let resume_line = Some((resource.uri.clone(), line));
-                    return Ok(Some(SearchPosition { list_position: before, resume_line }));
+                    let list_position = before.clone();
+                    return Ok(Some(SearchPosition { list_position, resume_line }));
                 }
             }
             done += 1;
+            self.memory.set(CALL_BYTES + self.matches.held_bytes());
             ctx.report_progress(done, None);
             if done - turn.0 >= YIELD_RESOURCES || self.bytes - turn.1 >= YIELD_BYTES {
                 turn = (done, self.bytes);
@@ -210,6 +233,34 @@ impl<'a> GrepSearch<'a> {
     ) -> Result<()> {
         let (provider, ctx) = (&*self.server.provider, &self.exchange.ctx);
         while !ahead.ended && ahead.queued.len() < QUEUE_LENGTH && ahead.scanned < MAX_SCANNED {
+            let waiting = ahead.waiting.take();
+            let next = match waiting {
+                Some(resource) => Some(resource),
+                None => self.next_searched(filter, walk, ahead).await?,
+            };
+            let Some(resource) = next else { break };
+            let Ok(memory) = self.exchange.reserve(text_reader::buffered_bytes(&resource)) else {
+                ahead.waiting = Some(resource);
+                break;
+            };
+            let before = std::mem::replace(&mut ahead.position_after, walk.encode_position());
+            let opened = Arc::clone(&resource);
+            ahead.opening.push_back(Box::pin(async move {
+                text_reader::open_text(provider, ctx, &opened).await
+            }));
+            ahead.queued.push_back(QueuedResource { position: before, resource, _memory: memory });
+        }
+        Ok(())
+    }
+
+    /// The next resource to search; `None` if the walk ends or pauses.
+    async fn next_searched(
+        &self,
+        filter: &Filter,
+        walk: &mut RecursiveList<'a>,
+        ahead: &mut OpenQueue<'a>,
+    ) -> Result<Option<Arc<Resource>>> {
+        while ahead.scanned < MAX_SCANNED {
             let Some(resource) = walk.next_resource().await? else {
                 if walk.is_paused() {
                     ahead.scanned = MAX_SCANNED;
@@ -219,17 +270,11 @@ impl<'a> GrepSearch<'a> {
             };
             ahead.scanned += 1;
             let is_left_out = is_pure_collection(&resource) || walk.leaves_out(&resource);
-            if is_left_out || !is_match(filter, provider, &resource) {
-                continue;
+            if !is_left_out && is_match(filter, &*self.server.provider, &resource) {
+                return Ok(Some(resource));
             }
-            let before = std::mem::replace(&mut ahead.position_after, walk.encode_position());
-            let opened = Arc::clone(&resource);
-            ahead.opening.push_back(Box::pin(async move {
-                text_reader::open_text(provider, ctx, &opened).await
-            }));
-            ahead.queued.push_back((before, resource));
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Searches one resource. One that cannot be searched is counted as skipped.
@@ -333,7 +378,7 @@ impl<'a> GrepSearch<'a> {
 impl OpenQueue<'_> {
     /// The position before the next queued resource.
     fn next_position(mut self) -> SearchPosition {
-        let next = self.queued.pop_front().map(|(before, _)| before);
+        let next = self.queued.pop_front().map(|queued| queued.position);
         SearchPosition { list_position: next.unwrap_or(self.position_after), resume_line: None }
     }
 }
@@ -342,23 +387,4 @@ impl OpenQueue<'_> {
 fn is_pure_collection(resource: &Resource) -> bool {
     let mime = resource.mime.as_deref();
     resource.listable == Some(true) && mime.is_none_or(|mime| mime == "inode/directory")
-}
-
-impl SearchPosition {
-    fn encode(&self) -> Vec<u8> {
-        let (uri, line) =
-            self.resume_line.as_ref().map(|(uri, line)| (uri.as_str(), *line)).unzip();
-        let packed = Packer::default().bytes(Some(&self.list_position));
-        packed.bytes(uri).optional_integer(line).finish()
-    }
-
-    fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut parts = Unpacker::new(bytes);
-        let walk = parts.bytes()??;
-        let line = match (parts.text()?, parts.optional_integer()?) {
-            (Some(uri), Some(line)) => Some((Uri::parse(uri).ok()?, line)),
-            _ => None,
-        };
-        Some(Self { list_position: walk.to_vec(), resume_line: line })
-    }
 }

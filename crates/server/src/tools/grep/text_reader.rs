@@ -30,6 +30,11 @@ pub(super) struct TextReader {
     end: u64,
 }
 
+/// The bytes that a reader of `resource` may buffer: one chunk at a time.
+pub(super) fn buffered_bytes(resource: &Resource) -> u64 {
+    resource.size.filter(|_| resource.text_form().is_none()).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES)
+}
+
 /// Opens `resource` if it is text and at most 16 MiB.
 pub(super) async fn open_text(
     provider: &dyn Provider,

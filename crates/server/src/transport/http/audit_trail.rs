@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::{Request, StatusCode};
+use protocol::json::outgoing::AnswerFailure;
 use resource::Principal;
 
 use super::HttpOptions;
@@ -46,8 +47,10 @@ impl AuditTrail {
                 revision: None,
                 method: None,
                 target: None,
+                resources: Vec::new(),
                 status: 0,
                 error: None,
+                has_failed_tool: false,
                 bytes: 0,
                 elapsed: Duration::ZERO,
             };
@@ -76,24 +79,25 @@ impl AuditTrail {
         }
     }
 
-    /// Adds what the request calls.
-    pub(super) fn add_calls(&mut self, calls: Vec<AuditedCall>) {
+    /// Adds what the request calls, if it is recorded.
+    pub(super) fn add_calls(&mut self, calls: impl FnOnce() -> Vec<AuditedCall>) {
         if let Some(entry) = &mut self.entry {
-            entry.calls = calls;
+            entry.calls = calls();
         }
     }
 
     /// Adds the outcome.
-    pub(super) fn add_outcome(&mut self, status: StatusCode, error: Option<i64>) {
+    pub(super) fn add_outcome(&mut self, status: StatusCode, failure: Option<AnswerFailure>) {
         if let Some(entry) = &mut self.entry {
-            (entry.record.status, entry.record.error) = (status.as_u16(), error);
+            entry.record.status = status.as_u16();
         }
+        self.add_failure(failure);
     }
 
-    /// Adds that the answer became an error while it was sent.
-    pub(super) fn add_error(&mut self, code: i64) {
+    /// Adds how the answer fails, or failed while it was sent.
+    pub(super) fn add_failure(&mut self, failure: Option<AnswerFailure>) {
         if let Some(entry) = &mut self.entry {
-            entry.record.error = Some(code);
+            entry.record.note_failure(failure);
         }
     }
 
@@ -112,8 +116,9 @@ impl Drop for AuditEntry {
         if calls.is_empty() {
             self.sink.record(self.record.clone());
         }
-        for AuditedCall { method, target, client, revision } in calls {
-            let mut record = AuditRecord { method: Some(method), target, ..self.record.clone() };
+        for AuditedCall { method, target, resources, client, revision } in calls {
+            let method = Some(method);
+            let mut record = AuditRecord { method, target, resources, ..self.record.clone() };
             record.client = client.or(record.client);
             record.revision = revision.or(record.revision);
             self.sink.record(record);

@@ -9,6 +9,7 @@ use futures_core::Stream;
 use hyper::body::{Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
+use protocol::json::outgoing::AnswerFailure;
 use protocol::{Outgoing, Refusal};
 use resource::Error;
 
@@ -28,9 +29,9 @@ pub(crate) enum HttpBody {
 #[derive(Clone)]
 pub(crate) struct StreamedOutcome(pub(crate) Arc<AnswerOutcome>);
 
-/// The code of the error in a JSON response, if it is one; an extension of the response.
+/// How the answer in a JSON response fails, if it does; an extension of the response.
 #[derive(Clone, Copy)]
-pub(crate) struct ErrorResponseCode(pub(crate) Option<i64>);
+pub(crate) struct ResponseFailure(pub(crate) Option<AnswerFailure>);
 
 impl HttpBody {
     /// A response without a body.
@@ -40,13 +41,13 @@ impl HttpBody {
 
     /// A response with one JSON message.
     pub(crate) fn json(status: StatusCode, message: Outgoing) -> Response<Self> {
-        let code = message.error_code();
+        let failure = message.failure();
         let body = match message.into_bytes() {
             Ok(bytes) => Self::Whole(Some(bytes)),
             Err(message) => Self::Message(Box::new(message)),
         };
         let mut response = build_response(status, body, Some("application/json"));
-        response.extensions_mut().insert(ErrorResponseCode(code));
+        response.extensions_mut().insert(ResponseFailure(failure));
         response
     }
 

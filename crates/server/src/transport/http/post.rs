@@ -20,7 +20,7 @@ use super::request_task::{SessionBinding, run_batched, run_posted};
 use super::requester::Requester;
 use super::sessions::HttpSession;
 use super::{HttpServer, accepts_sse, header_text, listen, too_many_sessions};
-use crate::audit::audited_calls;
+use crate::audit::{AuditedCall, audited_calls};
 use crate::clients::ClientTransport;
 use crate::lifecycle::stateless::{self, StatelessTerms};
 use crate::lifecycle::{DecodedRequest, IncomingRequest, RequestOrigin, handshake};
@@ -81,13 +81,10 @@ pub(crate) async fn handle_post(
         Err(response) => return response,
     };
     client.begin_work();
-    if http.options.audit.is_some() {
-        let limits = (http.server.bounds(), http.server.limits.uri);
-        client.note_calls(audited_calls(&bytes, limits.0, limits.1));
-    }
     let mut query = head.uri.query().unwrap_or_default().split('&');
     let piped = query.find_map(|pair| pair.strip_prefix("sessionId="));
     if let Some(id) = piped {
+        client.note_calls(|| audited_calls(&http.server, &bytes));
         return forward_to_sse_session(http, (id, principal), &bytes).await;
     }
     let session = session.map(|id| http.sessions.find(&id, principal).ok_or(())).transpose();
@@ -97,7 +94,7 @@ pub(crate) async fn handle_post(
     let message = match frame::parse(&bytes, http.server.bounds()) {
         Ok(frame::Incoming::Single(message)) => message,
         Ok(frame::Incoming::Batch(batch)) => {
-            return Box::pin(handle_batch(http, session, batch, &memory)).await;
+            return Box::pin(handle_batch(http, session, batch, (&memory, client))).await;
         }
         Err(refusal) => return HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
     };
@@ -107,11 +104,14 @@ pub(crate) async fn handle_post(
             let origin = RequestOrigin { principal, memory: &memory, transport: HTTP };
             match IncomingRequest::read(id.clone(), (&method, params), origin) {
                 Ok(mut request) => {
+                    client.note_calls(|| vec![AuditedCall::of_request(&http.server, &request)]);
                     let field = |name: &str| header_text(headers.all, name).map(str::to_owned);
                     request.trace = request.trace.or_else(|| TraceContext::read(field));
                     PostedRequest { headers, request, client }.execute(http, session).await
                 }
                 Err(refusal) => {
+                    let call = || AuditedCall::of_message(&http.server, &method, params);
+                    client.note_calls(|| vec![call()]);
                     let settled = matches!(session, Ok(Some(_))) && !headers.is_stateless();
                     let status = if settled { StatusCode::OK } else { StatusCode::BAD_REQUEST };
                     HttpBody::json(status, refusal.encode(Some(&id)))
@@ -119,6 +119,8 @@ pub(crate) async fn handle_post(
             }
         }
         Message::Notification { method, params } => {
+            let call = || AuditedCall::of_message(&http.server, &method, params);
+            client.note_calls(|| vec![call()]);
             handle_notification(&headers, session, &method, params)
         }
         Message::Response { id, outcome } => match session {
@@ -311,8 +313,18 @@ async fn handle_batch(
     http: &Arc<HttpServer>,
     session: NamedSession,
     batch: Vec<Result<Message<'_>, Refusal>>,
-    memory: &Arc<MemoryHold>,
+    (memory, client): (&Arc<MemoryHold>, &Requester),
 ) -> Response<HttpBody> {
+    client.note_calls(|| {
+        let of = |(method, params)| AuditedCall::of_message(&http.server, method, params);
+        let calls = batch.iter().filter_map(|message| match message {
+            Ok(
+                Message::Request { method, params, .. } | Message::Notification { method, params },
+            ) => Some((&**method, *params)),
+            Ok(Message::Response { .. }) | Err(_) => None,
+        });
+        calls.map(of).collect()
+    });
     let session = match session {
         Err(()) => return unknown_session(),
         Ok(session) => session,

@@ -60,7 +60,7 @@ impl Requester {
     }
 
     /// Notes what the request calls, for the audit.
-    pub(super) fn note_calls(&self, calls: Vec<AuditedCall>) {
+    pub(super) fn note_calls(&self, calls: impl FnOnce() -> Vec<AuditedCall>) {
         self.trail.lock().add_calls(calls);
     }
 

@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::Response;
 use hyper::body::{Body, Frame, SizeHint};
-use protocol::json::outgoing::BROKEN_ANSWER;
+use protocol::json::outgoing::{AnswerFailure, BROKEN_ANSWER};
 use resource::Error;
 
 use super::accept::ConnectionActivity;
 use super::audit_trail::AuditTrail;
-use super::body::{ErrorResponseCode, HttpBody, StreamedOutcome};
+use super::body::{HttpBody, ResponseFailure, StreamedOutcome};
 use super::requester::Requester;
 use super::tokens::Grant;
 
@@ -57,8 +57,8 @@ impl TrackedBody {
 }
 
 fn add_outcome(trail: &mut AuditTrail, response: &Response<HttpBody>) {
-    let code = response.extensions().get().and_then(|code: &ErrorResponseCode| code.0);
-    trail.add_outcome(response.status(), code);
+    let failure = response.extensions().get().and_then(|failure: &ResponseFailure| failure.0);
+    trail.add_outcome(response.status(), failure);
 }
 
 impl Body for TrackedBody {
@@ -80,12 +80,13 @@ impl Body for TrackedBody {
             Poll::Ready(Some(Ok(frame))) => {
                 self.trail.add_bytes(frame.data_ref().map_or(0, Bytes::len));
             }
-            Poll::Ready(Some(Err(_))) => self.trail.add_error(BROKEN_ANSWER),
+            Poll::Ready(Some(Err(_))) => {
+                self.trail.add_failure(Some(AnswerFailure::Error(BROKEN_ANSWER)));
+            }
             Poll::Ready(None) | Poll::Pending => {}
         }
-        if let Some(code) = self.streamed.as_ref().and_then(|streamed| streamed.0.error()) {
-            self.trail.add_error(code);
-        }
+        let streamed = self.streamed.as_ref().and_then(|streamed| streamed.0.failure());
+        self.trail.add_failure(streamed);
         polled
     }
 

@@ -187,6 +187,10 @@ impl Provider for DefectiveProvider {
 
 #[async_trait]
 impl Complete for DefectiveProvider {
+    fn may_complete(&self, _: &Context) -> bool {
+        true
+    }
+
     async fn complete(&self, _: &Context, _: &CompletionRequest<'_>) -> Result<Completion> {
         Err(Error::new(ErrorKind::Unsupported, "completion is not implemented"))
     }
