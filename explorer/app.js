@@ -6,7 +6,7 @@ import { BasketView } from "./basket_view.js";
 import { ComponentsView } from "./components.js";
 import { DetailsPane } from "./details.js";
 import { connectionDialog, helpDialog } from "./dialogs.js";
-import { announce, fill, toast } from "./dom.js";
+import { announce, fill } from "./dom.js";
 import { FolderStore } from "./folders.js";
 import { lastSegment } from "./format.js";
 import { HomeView } from "./home.js";
@@ -46,6 +46,8 @@ export class App {
   /** @type {{ uri: string, words: string[] }} */
   #marks = { uri: "", words: [] };
   #listTimer = 0;
+  /** @type {Set<string>} */
+  #changedLists = new Set();
   #mountTimer = 0;
 
   constructor() {
@@ -88,8 +90,8 @@ export class App {
   #start() {
     const { client } = this;
     client.on("state", () => client === this.client && this.#onState());
-    client.on("notification", (message) => this.#onNotification(message));
-    client.on("reconnected", () => this.#onReconnected());
+    client.on("notification", (message) => client === this.client && this.#onNotification(message));
+    client.on("reconnected", () => client === this.client && this.#onReconnected());
     client.start();
     this.#loadRoots();
   }
@@ -141,24 +143,32 @@ export class App {
   async #onReconnected() {
     announce(t("reconnected"));
     this.api.forget();
-    await this.folders.loadRoots().catch(() => {});
-    this.folders.listsChanged();
-    if (this.#view instanceof PreviewView) this.#view.refresh();
-    if (this.#view instanceof HomeView) this.#view.refresh();
+    await this.folders.refreshAll();
+    if (this.#view instanceof PreviewView || this.#view instanceof HomeView || this.#view instanceof ComponentsView)
+      this.#view.refresh();
   }
 
   /** @param {any} message */
   #onNotification({ method, params }) {
-    if (method === "notifications/resources/updated") this.#onUpdated(String(params?.uri ?? ""));
-    else if (method === "notifications/resources/list_changed") {
-      this.#listTimer ||= window.setTimeout(() => {
-        this.#listTimer = 0;
-        this.folders.listsChanged();
-      }, LIST_DELAY);
-    } else if (method === "notifications/tools/list_changed") {
-      this.api.forget();
-      if (this.#view instanceof ComponentsView && this.#view.kind === "tools") toast(t("toolsChanged"));
-    }
+    if (method === "notifications/resources/updated") return this.#onUpdated(String(params?.uri ?? ""));
+    const list = /^notifications\/(resources|tools|prompts)\/list_changed$/.exec(method)?.[1];
+    if (!list) return;
+    this.#changedLists.add(list);
+    this.#listTimer ||= window.setTimeout(() => {
+      this.#listTimer = 0;
+      const lists = [...this.#changedLists];
+      this.#changedLists.clear();
+      for (const one of lists) this.#onListChanged(one);
+    }, LIST_DELAY);
+  }
+
+  /** @param {string} list of resources, tools or prompts */
+  #onListChanged(list) {
+    if (list === "tools") this.api.forget();
+    if (list === "resources") this.folders.listsChanged();
+    const view = this.#view;
+    // The server has no word of its own for a change of the templates.
+    if (view instanceof ComponentsView && view.kind === (list === "resources" ? "templates" : list)) view.refresh();
   }
 
   /** @param {string} uri */

@@ -3,7 +3,7 @@
 import { h, openDialog } from "./dom.js";
 import { SchemaForm } from "./forms.js";
 import { t } from "./i18n.js";
-import { McpError } from "./mcp.js";
+import { McpError } from "./wire.js";
 
 /**
  * Answers a request of the server.

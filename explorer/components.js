@@ -1,7 +1,7 @@
 // Tools, templates and prompts: a list to choose from, and a form for the one that was chosen.
 
 import { contentBlock, toolResult } from "./blocks.js";
-import { copyButton, errorBox, fill, h, icon } from "./dom.js";
+import { announce, copyButton, errorBox, fill, h, icon } from "./dom.js";
 import { SchemaForm } from "./forms.js";
 import { number } from "./format.js";
 import { t } from "./i18n.js";
@@ -51,13 +51,7 @@ export class ComponentsView {
   async load() {
     fill(this.list, h("li", { class: "quiet" }, t("loading")));
     try {
-      const { api } = this.app;
-      this.#all =
-        this.kind === "tools"
-          ? await api.tools()
-          : this.kind === "prompts"
-            ? await api.prompts()
-            : await api.templates();
+      this.#all = await this.#read();
       this.#renderList();
       this.show(this.name);
     } catch (error) {
@@ -70,6 +64,25 @@ export class ComponentsView {
         ),
       );
     }
+  }
+
+  /** @returns {Promise<any[]>} */
+  #read() {
+    const { api } = this.app;
+    if (this.kind === "tools") return api.tools();
+    return this.kind === "prompts" ? api.prompts() : api.templates();
+  }
+
+  /** The server says that the list changed. A form that is still right keeps what a person has typed. */
+  async refresh() {
+    const found = () => JSON.stringify(this.#all.find((one) => this.#idOf(one) === this.name));
+    const before = found();
+    const all = await this.#read().catch(() => null);
+    if (!all) return;
+    this.#all = all;
+    if (found() === before) this.#renderList();
+    else this.show(this.name);
+    announce(t("listChanged"));
   }
 
   /** @param {any} one */

@@ -4,6 +4,7 @@ import { copyButton, fill, h } from "./dom.js";
 import { age, date, number, safeName, size, tokens } from "./format.js";
 import { t } from "./i18n.js";
 import { jsonTree } from "./json_view.js";
+import { headerValue } from "./stateless.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -135,15 +136,15 @@ function origin(meta) {
 }
 
 /**
+ * How old what is shown is: since refdesk has it from the server behind it, or since the page has read it.
  * @param {any} meta
  * @param {number} readAt
  */
 function cacheAge(meta, readAt) {
-  const cached = meta["dev.refdesk/cached"] ?? meta["dev.refdesk/age"];
   if (meta["dev.refdesk/immutable"]) return t("immutable");
-  return cached
-    ? String(typeof cached === "object" ? JSON.stringify(cached) : cached)
-    : t("readAt", { age: age(readAt) });
+  const fetched = age(String(meta["dev.refdesk/fetched"] ?? ""));
+  const read = t("readAt", { age: age(readAt) });
+  return fetched ? `${t("fetchedAt", { age: fetched })}; ${read}` : read;
 }
 
 /**
@@ -159,8 +160,8 @@ async function toolCall(app, uri) {
 }
 
 /**
- * A command that reads the resource: of refdesk in the revision that needs no session, of others
- * in one that they know.
+ * A command that reads the resource: without a session where the server needs none, else with one
+ * in the revision that it knows.
  * @param {App} app
  * @param {string} uri
  */
@@ -175,14 +176,14 @@ export function curl(app, uri) {
     return [quoted(url), ...all, `-d ${quoted(JSON.stringify({ jsonrpc: "2.0", ...message }))}`].join(" \\\n  ");
   };
   const client = { name: "curl", version: "1" };
-  if (server.serverInfo?.name === "refdesk") {
-    const [prefix, revision] = ["io.modelcontextprotocol/", "2026-07-28"];
+  const [prefix, revision] = ["io.modelcontextprotocol/", "2026-07-28"];
+  if (server.serverInfo?.name === "refdesk" || server.protocolVersion === revision) {
     const meta = {
       [`${prefix}protocolVersion`]: revision,
       [`${prefix}clientInfo`]: client,
       [`${prefix}clientCapabilities`]: {},
     };
-    const headers = [`MCP-Protocol-Version: ${revision}`, "Mcp-Method: resources/read", `Mcp-Name: ${uri}`];
+    const headers = [`MCP-Protocol-Version: ${revision}`, "Mcp-Method: resources/read", `Mcp-Name: ${headerValue(uri)}`];
     return `curl -s ${request(headers, { id: 1, method: "resources/read", params: { uri, _meta: meta } })}`;
   }
   const params = { protocolVersion: server.protocolVersion, capabilities: {}, clientInfo: client };

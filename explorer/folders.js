@@ -1,51 +1,39 @@
 // The folders that the page has opened: their members, loaded page by page in the background.
 
+import { messageOf } from "./dom.js";
 import { Emitter } from "./emitter.js";
+import { Folder } from "./folder.js";
 import { lastSegment } from "./format.js";
+import { groupItems, groupName } from "./groups.js";
 import { t } from "./i18n.js";
-import { McpError } from "./mcp.js";
+import { EndlessList, Paging, readAll } from "./paging.js";
 import { MOUNTS_URI } from "./resources.js";
+import { McpError } from "./wire.js";
 
 /** @typedef {import("./types.js").Item} Item */
-/** @typedef {(cursor: string) => Promise<{ items: Item[], next: string }>} PageSource */
+/** @typedef {import("./folder.js").FolderPage} FolderPage */
+/** @typedef {import("./folder.js").PageSource} PageSource */
 
 /** Rows beyond this are not loaded. */
 const MAX_ROWS = 500_000;
 
-/** Folders with more rows than this do not reload themselves. */
-const RELOAD_ROWS = 2_000;
+/** Between two loads that changes cause, a folder rests this many times as long as the last one took. */
+const REST = 5;
+
+/** Rows of the plain list that are read to find names in them, where the tree does not hold it. */
+const NAMED_ROWS = 5_000;
+
+/** The list of a server without collections. */
+const PLAIN = "plain:";
+
+/** Changed resources that are marked. */
+const MAX_MARKS = 1000;
 
 /** What the views are told at most, in milliseconds: a page takes less. */
 const NOTIFY_DELAY = 120;
 
-/** One folder. */
-export class Folder {
-  /** @type {Item[]} */
-  items = [];
-  cursor = "";
-  isComplete = false;
-  isLoading = false;
-  /** Whether the server said that it changed, and it was too long to load again. */
-  isStale = false;
-  /** @type {unknown} */
-  error = null;
-  /** Counts each change, for views that keep something. */
-  version = 0;
-
-  /**
-   * @param {string} id
-   * @param {string} name
-   * @param {PageSource} source
-   */
-  constructor(id, name, source) {
-    this.id = id;
-    this.name = name;
-    this.source = source;
-  }
-}
-
 /**
- * Emits `change` with a folder, `roots`, and `mark` with a URI that changed.
+ * Emits `change` with a folder, `roots`, and `mark` when other URIs count as changed.
  */
 export class FolderStore extends Emitter {
   /** @type {Map<string, Folder>} */
@@ -54,14 +42,16 @@ export class FolderStore extends Emitter {
   roots = [];
   /** @type {import("./types.js").MountStatus[]} */
   mounts = [];
-  /** URIs that changed since the page looked at them. @type {Map<string, number>} */
-  changed = new Map();
+  /** URIs that changed since the page looked at them. @type {Set<string>} */
+  changed = new Set();
   /** @type {Set<Folder>} */
   #dirty = new Set();
   #timer = 0;
   isRooted = false;
-  /** The group of each resource of a server without collections. @type {Map<string, string>} */
-  #groups = new Map();
+  /** Why there is nothing at the top, or not all of it. */
+  problem = "";
+  /** Each resource of a server without collections, and its group. @type {Map<string, { item: Item, group: string }>} */
+  #places = new Map();
 
   /** @param {import("./resources.js").ResourceApi} api */
   constructor(api) {
@@ -87,16 +77,19 @@ export class FolderStore extends Emitter {
   async loadRoots() {
     const mounts = await this.api.mounts();
     this.mounts = mounts ?? [];
+    this.problem = "";
     if (mounts) {
+      // Says when a mount comes, goes or changes its state.
+      this.api.client.subscribe(MOUNTS_URI);
       const canFilter = await this.api.hasTool("resources_list");
       this.roots = mounts.map((mount) => this.#mountRoot(mount, canFilter));
       if (this.api.hasBaskets && canFilter) {
-        this.#add("baskets:", t("baskets"), (cursor) => this.api.listByTool({ uri: "basket://*" }, cursor));
+        this.#define("baskets:", t("baskets"), (cursor) => this.api.listByTool({ uri: "basket://*" }, cursor));
         this.roots.push({ uri: "baskets:", name: t("baskets"), isCollection: true });
       }
       this.roots.push({ uri: MOUNTS_URI, name: "refdesk", isCollection: true });
-    } else {
-      await this.#loadGroups();
+    } else if (this.api.hasResources) {
+      await this.#loadPlain();
     }
     this.isRooted = true;
     this.emit("roots");
@@ -113,63 +106,79 @@ export class FolderStore extends Emitter {
     }
     const id = `mount:${mount.name}`;
     const prefix = mount.root ?? "";
-    this.#add(id, mount.name, async (cursor) => {
+    this.#define(id, mount.name, async (cursor) => {
       if (canFilter) return this.api.listByTool({ mount: mount.name }, cursor);
-      const page = await this.api.list(null, cursor);
-      return { ...page, items: page.items.filter((item) => prefix !== "" && item.uri.startsWith(prefix)) };
+      const { items, next } = await this.api.list(null, cursor);
+      const own = items.filter((item) => prefix !== "" && item.uri.startsWith(prefix));
+      return { items: own, next, listed: items.length };
     });
     return { uri: id, name: mount.name, isCollection: true };
   }
 
-  /** A server without collections: the plain list, grouped by the segments of its URIs. */
-  async #loadGroups() {
-    /** @type {Item[]} */
-    const all = [];
-    for (let cursor = ""; ;) {
-      const page = await this.api.list(null, cursor);
-      all.push(...page.items);
-      cursor = page.next;
-      if (!cursor || all.length >= MAX_ROWS) break;
-    }
-    /** @type {Map<string, Item[]>} */
-    const groups = new Map([["", []]]);
-    this.#groups.clear();
-    for (const item of all) this.#group(groups, item);
-    for (const [prefix, items] of groups) {
-      if (prefix) this.#add(`group:${prefix}`, lastSegment(prefix), async () => ({ items, next: "" }));
-    }
+  /** A server without collections: the plain list, first its beginning and then all of it. */
+  async #loadPlain() {
+    const plain = this.#define(PLAIN, "", (cursor) => this.api.list(null, cursor));
+    if (plain.isComplete) await this.reload(plain);
+    else await this.open(plain);
+    // Without a network it is worth another try.
+    if (plain.error instanceof TypeError) throw plain.error;
+    this.#groupPlain();
+  }
+
+  /** Groups the plain list by the segments of its URIs. */
+  #groupPlain() {
+    const plain = this.folder(PLAIN);
+    this.problem = plain.error ? messageOf(plain.error) : "";
+    const { groups, places } = groupItems(plain.items);
+    this.#places = places;
     this.roots = groups.get("") ?? [];
-  }
-
-  /**
-   * @param {Map<string, Item[]>} groups
-   * @param {Item} item
-   */
-  #group(groups, item) {
-    const found = /^([a-z][a-z0-9+.-]*:\/\/[^/]*)((?:\/[^/]+)*?)(?:\/[^/]*)?$/i.exec(item.uri);
-    let parent = "";
-    let prefix = found?.[1] ?? "";
-    const segments = found ? ["", ...found[2].split("/").slice(1, 33)] : [];
-    for (const segment of segments) {
-      if (segment) prefix += `/${segment}`;
-      if (!groups.has(prefix)) {
-        groups.set(prefix, []);
-        const name = segment ? lastSegment(prefix) : prefix;
-        groups.get(parent)?.push({ uri: `group:${prefix}`, name, isCollection: true });
-      }
-      parent = prefix;
+    for (const folder of this.#folders.values()) {
+      const items = folder.id.startsWith("group:") && groups.get(folder.id.slice(6));
+      // What is shown of a group that is gone becomes empty.
+      if (items === undefined && folder.items.length > 0) this.#setGroup(folder, []);
     }
-    groups.get(parent)?.push(item);
-    this.#groups.set(item.uri, parent);
+    for (const [prefix, items] of groups) {
+      if (prefix) this.#setGroup(this.#define(`group:${prefix}`, groupName(prefix), noPage), items);
+    }
   }
 
   /**
+   * @param {Folder} folder
+   * @param {Item[]} items
+   */
+  #setGroup(folder, items) {
+    [folder.items, folder.isComplete] = [items, true];
+    folder.version += 1;
+    this.#notify(folder);
+  }
+
+  /**
+   * The row of a resource, of a server without collections.
+   * @param {string} uri
+   */
+  listed(uri) {
+    return this.#places.get(uri)?.item;
+  }
+
+  /**
+   * The plain list: as far as it is loaded, or its beginning.
+   * @returns {Promise<Item[]>}
+   */
+  async plainItems() {
+    await this.whenRooted();
+    const plain = this.#folders.get(PLAIN);
+    return plain ? plain.items : readAll((cursor) => this.api.list(null, cursor), NAMED_ROWS);
+  }
+
+  /**
+   * Says where a folder comes from; one that is known keeps its rows.
    * @param {string} id
    * @param {string} name
    * @param {PageSource} source
    */
-  #add(id, name, source) {
-    const folder = new Folder(id, name, source);
+  #define(id, name, source) {
+    const folder = this.#folders.get(id) ?? new Folder(id, name, source);
+    [folder.name, folder.source] = [name, source];
     this.#folders.set(id, folder);
     return folder;
   }
@@ -179,7 +188,7 @@ export class FolderStore extends Emitter {
    * @param {string} id
    */
   folder(id) {
-    return this.#folders.get(id) ?? this.#add(id, lastSegment(id), (cursor) => this.api.list(id, cursor));
+    return this.#folders.get(id) ?? this.#define(id, lastSegment(id), (cursor) => this.api.list(id, cursor));
   }
 
   /**
@@ -187,7 +196,7 @@ export class FolderStore extends Emitter {
    * @param {string} id
    */
   isVirtual(id) {
-    return /^(mount|group|baskets):/.test(id) && this.#folders.has(id);
+    return /^(mount|group|baskets|plain):/.test(id) && this.#folders.has(id);
   }
 
   /**
@@ -199,9 +208,11 @@ export class FolderStore extends Emitter {
     if (folder.isComplete || folder.isLoading) return Promise.resolve();
     if (!this.isVirtual(folder.id)) this.api.client.subscribe(folder.id);
     // A cursor that the server refused once is refused again.
-    if (folder.error instanceof McpError) [folder.items, folder.cursor] = [[], ""];
+    if (folder.error instanceof McpError || folder.error instanceof EndlessList)
+      [folder.items, folder.cursor, folder.paging] = [[], "", new Paging()];
     folder.isLoading = true;
-    return this.#loadPage(folder).then(() => void this.#loadRest(folder));
+    const started = Date.now();
+    return this.#loadPage(folder).then(() => void this.#loadRest(folder, started));
   }
 
   /** @param {Folder} folder */
@@ -212,6 +223,7 @@ export class FolderStore extends Emitter {
       for (const item of page.items) folder.items.push(item);
       folder.cursor = page.next;
       folder.isComplete = page.next === "" || folder.items.length >= MAX_ROWS;
+      folder.paging.note(page.listed ?? page.items.length, page.next);
     } catch (error) {
       folder.error = error;
     }
@@ -219,11 +231,31 @@ export class FolderStore extends Emitter {
     this.#notify(folder);
   }
 
-  /** @param {Folder} folder */
-  async #loadRest(folder) {
+  /**
+   * @param {Folder} folder
+   * @param {number} started
+   */
+  async #loadRest(folder, started) {
+    const isShort = folder.isComplete;
     while (!folder.isComplete && !folder.error) await this.#loadPage(folder);
-    folder.isLoading = false;
+    this.#finish(folder, started);
+    if (folder.id === PLAIN && !isShort) this.#showPlain();
     if (folder.isStale) this.#refresh(folder);
+  }
+
+  /**
+   * @param {Folder} folder
+   * @param {number} started
+   */
+  #finish(folder, started) {
+    folder.isLoading = false;
+    folder.restsUntil = Date.now() + REST * (Date.now() - started);
+  }
+
+  /** Shows the plain list as it is now. */
+  #showPlain() {
+    this.#groupPlain();
+    this.emit("roots");
   }
 
   /**
@@ -232,19 +264,22 @@ export class FolderStore extends Emitter {
    */
   async reload(folder) {
     if (folder.isLoading) return void (folder.isStale = true);
-    folder.isLoading = true;
+    [folder.isLoading, folder.isStale] = [true, false];
+    const started = Date.now();
     const fresh = new Folder(folder.id, folder.name, folder.source);
     while (!fresh.isComplete && !fresh.error) await this.#loadPage(fresh);
-    folder.isLoading = false;
+    this.#finish(folder, started);
     const before = new Set(folder.items.map((item) => item.uri));
     folder.error = fresh.error;
-    folder.isStale = false;
     if (!fresh.error) {
-      for (const item of fresh.items) if (!before.has(item.uri)) this.mark(item.uri);
+      const added = fresh.items.filter((item) => !before.has(item.uri));
+      if (added.length > 0) this.mark(...added.slice(-MAX_MARKS).map((item) => item.uri));
       [folder.items, folder.isComplete, folder.cursor] = [fresh.items, true, ""];
     }
     folder.version += 1;
+    if (folder.id === PLAIN) this.#showPlain();
     this.#notify(folder);
+    if (folder.isStale) this.#refresh(folder);
   }
 
   /**
@@ -266,27 +301,41 @@ export class FolderStore extends Emitter {
     for (const folder of this.#folders.values()) if (!folder.id.startsWith("group:")) this.#refresh(folder);
   }
 
-  /** @param {Folder} folder */
-  #refresh(folder) {
-    if (folder.items.length === 0 && !folder.isComplete && !folder.error) return;
-    if (folder.items.length <= RELOAD_ROWS) {
-      void this.reload(folder);
-    } else {
-      folder.isStale = true;
-      this.#notify(folder);
-    }
+  /** After a reconnect everything may be different. */
+  async refreshAll() {
+    await this.loadRoots().catch(() => {});
+    for (const folder of this.#folders.values()) if (!/^(group|plain):/.test(folder.id)) this.#refresh(folder);
   }
 
-  /** @param {string} uri */
-  mark(uri) {
-    this.changed.set(uri, Date.now());
-    if (this.changed.size > 1000) this.changed.delete(this.changed.keys().next().value ?? "");
-    this.emit("mark", uri);
+  /**
+   * Loads a folder again that is loaded: at once, or after its rest.
+   * @param {Folder} folder
+   */
+  #refresh(folder) {
+    if (folder.items.length === 0 && !folder.isComplete && !folder.error) return;
+    const wait = folder.restsUntil - Date.now();
+    if (wait <= 0) return void this.reload(folder);
+    folder.isStale = true;
+    folder.timer ||= window.setTimeout(() => {
+      folder.timer = 0;
+      if (folder.isStale) void this.reload(folder);
+    }, wait);
+    this.#notify(folder);
+  }
+
+  /** @param {string[]} uris that changed */
+  mark(...uris) {
+    for (const uri of uris) this.changed.add(uri);
+    for (const oldest of this.changed) {
+      if (this.changed.size <= MAX_MARKS) break;
+      this.changed.delete(oldest);
+    }
+    this.emit("mark");
   }
 
   /** @param {string} uri */
   unmark(uri) {
-    if (this.changed.delete(uri)) this.emit("mark", uri);
+    if (this.changed.delete(uri)) this.emit("mark");
   }
 
   /**
@@ -311,7 +360,7 @@ export class FolderStore extends Emitter {
    */
   ancestors(uri) {
     if (uri.startsWith("group:")) return this.#chain(uri.slice(6), "group:");
-    const group = this.#groups.get(uri);
+    const group = this.#places.get(uri)?.group;
     if (group)
       return [
         ...this.#chain(group, "group:"),
@@ -350,8 +399,13 @@ export class FolderStore extends Emitter {
     for (let end = path.indexOf("/", path.indexOf("://") + 3); end >= 0; end = path.indexOf("/", end + 1)) {
       const prefix = path.slice(0, end);
       if (this.#folders.has(scheme + prefix))
-        chain.push({ uri: scheme + prefix, name: lastSegment(prefix), isCollection: true });
+        chain.push({ uri: scheme + prefix, name: groupName(prefix), isCollection: true });
     }
     return chain;
   }
+}
+
+/** The page of a folder whose rows are set. @returns {Promise<FolderPage>} */
+async function noPage() {
+  return { items: [], next: "" };
 }

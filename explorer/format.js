@@ -2,9 +2,31 @@
 
 import { language, t } from "./i18n.js";
 
+/**
+ * The formatters of one language: making one costs more than using it a hundred times.
+ * @param {string} locale
+ */
+function makeFormats(locale) {
+  return {
+    locale,
+    number: new Intl.NumberFormat(locale),
+    age: new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" }),
+    date: new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" }),
+  };
+}
+
+/** @type {ReturnType<typeof makeFormats> | null} */
+let made = null;
+
+function formats() {
+  const locale = language();
+  if (made?.locale !== locale) made = makeFormats(locale);
+  return made;
+}
+
 /** @param {number} value */
 export function number(value) {
-  return new Intl.NumberFormat(language()).format(value);
+  return formats().number.format(value);
 }
 
 /** @param {number | undefined} bytes */
@@ -36,7 +58,7 @@ export function age(time) {
     ["hour", 3600],
     ["minute", 60],
   ]);
-  const format = new Intl.RelativeTimeFormat(language(), { numeric: "auto", style: "short" });
+  const format = formats().age;
   for (const [unit, length] of units) {
     if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
   }
@@ -47,7 +69,7 @@ export function age(time) {
 export function date(time) {
   const then = typeof time === "number" ? time : Date.parse(time ?? "");
   if (!Number.isFinite(then)) return "";
-  return new Intl.DateTimeFormat(language(), { dateStyle: "medium", timeStyle: "medium" }).format(then);
+  return formats().date.format(then);
 }
 
 /** @param {number} count */

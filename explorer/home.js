@@ -109,6 +109,7 @@ export class HomeView {
     fill(
       this.mounts,
       h("p", { class: "quiet" }, this.app.client.state === "ready" ? t("noMounts") : t("loading")),
+      this.app.folders.problem && h("p", { class: "problem", role: "alert" }, this.app.folders.problem),
       this.app.folders.roots.length > 0 &&
         h(
           "ul",
@@ -131,9 +132,8 @@ export class HomeView {
     });
     const state = states[/** @type {keyof typeof states} */ (mount.state)];
     const index = mount.index;
-    const counts = Object.entries(mount.counts ?? {}).map(([name, count]) => `${number(Number(count))} ${name}`);
-    if (typeof index?.resources === "number")
-      counts.push(t(index.resources === 1 ? "oneResource" : "resourceCount", { count: number(index.resources) }));
+    const counts = Object.entries(mount.counts ?? {}).map(([name, count]) => countLine(name, Number(count)));
+    if (typeof index?.resources === "number") counts.push(countLine("resources", index.resources));
     const problem = mount.last_error?.words ?? (mount.state === "ready" ? null : mount.words);
     return h(
       "article",
@@ -351,6 +351,20 @@ function table(names, rows) {
 function nextStep(mount) {
   if (mount.state === "starting") return t("nextStarting");
   return mount.kind === "upstream" ? t("nextUpstream") : t("nextOther");
+}
+
+/**
+ * How many of something a mount has.
+ * @param {string} name
+ * @param {number} count
+ */
+function countLine(name, count) {
+  const keys = /** @type {const} */ ({
+    resources: ["oneResource", "resourceCount"],
+    templates: ["oneTemplate", "templateCount"],
+  });
+  const [one, many] = keys[/** @type {keyof typeof keys} */ (name)] ?? [];
+  return one ? t(count === 1 ? one : many, { count: number(count) }) : `${number(count)} ${name}`;
 }
 
 /** What the server keeps of converted documents. @param {Record<string, any>} cache */

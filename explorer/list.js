@@ -15,6 +15,9 @@ const ROW_HEIGHT = 32;
 /** From here on names stay in the order of the server, which is that of their bytes. */
 const COLLATE_ROWS = 20_000;
 
+/** Folders with more rows than this may rest for a while before they load again, so a button does it now. */
+const BUTTON_ROWS = 2_000;
+
 const COLUMNS = /** @type {const} */ (["name", "type", "size", "age", "priority"]);
 
 export class FolderView {
@@ -42,10 +45,12 @@ export class FolderView {
     this.list = new VirtualList({
       rowHeight: ROW_HEIGHT,
       render: (index) => this.#render(index),
+      update: (row, index) => this.#show(row, index),
       role: "rowgroup",
       className: "rows",
     });
     this.list.element.addEventListener("keydown", (event) => this.#onKey(event));
+    this.list.element.addEventListener("click", (event) => this.#onClick(event));
     this.head = h("div", { class: "list-head", role: "row" });
     this.status = h("div", { class: "list-status", role: "status" });
     const filter = h("input", {
@@ -139,6 +144,7 @@ export class FolderView {
       this.status,
       isComplete ? count : error ? "" : t("loadingCount", { count: number(items.length) }),
       isStale &&
+        items.length > BUTTON_ROWS &&
         h(
           "button",
           { type: "button", class: "button small", onclick: () => this.store.reload(this.folder) },
@@ -151,45 +157,66 @@ export class FolderView {
 
   /** @param {number} index */
   #render(index) {
-    const item = this.#rows[index];
-    const isIn = this.basket.has(item.uri);
     const cell = (/** @type {string} */ name, /** @type {any} */ ...children) =>
       h("div", { class: `cell ${name}`, role: "cell" }, ...children);
-    const changed = this.store.changed.has(item.uri);
-    const mark = changed
-      ? h("span", { class: "change-dot", title: t("changedMark") }, h("span", { class: "hidden" }, t("changedMark")))
-      : null;
-    const link = h("a", { href: linkTo(item.uri), tabindex: -1, class: "row-name" }, item.name);
-    return h(
+    const row = h(
       "div",
-      {
-        class: `list-row${changed ? " changed" : ""}`,
-        role: "row",
-        "aria-rowindex": index + 2,
-        tabindex: index === this.list.active ? 0 : -1,
-        title: item.description || item.uri,
-        onclick: (/** @type {MouseEvent} */ event) => {
-          this.list.activate(index);
-          if (!(event.target instanceof Element && event.target.closest("a, button"))) goTo(linkTo(item.uri));
-        },
-      },
-      cell("name", icon(item.isCollection ? "folder" : "file"), link, mark),
-      cell("type", item.isCollection ? t("folder") : typeName(item.mime)),
-      cell("size", size(item.size)),
-      h("div", { class: "cell age", role: "cell", title: date(item.modified) }, age(item.modified)),
-      cell("priority", item.priority === undefined ? "" : item.priority.toFixed(1)),
-      cell(
-        "action",
-        item.isCollection
-          ? null
-          : iconButton(
-              isIn ? "check" : "add",
-              isIn ? t("removeFromBasket") : t("addToBasket"),
-              () => this.basket.toggle(item),
-              { tabindex: -1, "aria-pressed": String(isIn) },
-            ),
-      ),
+      { role: "row" },
+      cell("name", h("span", { class: "kind" }), h("a", { tabindex: -1, class: "row-name" }), h("span", { class: "row-mark" })),
+      cell("type"),
+      cell("size"),
+      cell("age"),
+      cell("priority"),
+      cell("action"),
     );
+    this.#show(row, index);
+    return row;
+  }
+
+  /**
+   * Makes a row show another resource.
+   * @param {HTMLElement} row
+   * @param {number} index
+   */
+  #show(row, index) {
+    const item = this.#rows[index];
+    const isChanged = this.store.changed.has(item.uri);
+    row.className = `list-row virtual-row${isChanged ? " changed" : ""}`;
+    row.tabIndex = index === this.list.active ? 0 : -1;
+    row.title = item.description || item.uri;
+    row.dataset.index = String(index);
+    row.setAttribute("aria-rowindex", String(index + 2));
+    const [name, type, bytes, changed, priority, action] = /** @type {HTMLElement[]} */ ([...row.children]);
+    const [kind, link, mark] = /** @type {HTMLElement[]} */ ([...name.children]);
+    setContent(kind, item.isCollection ? "folder" : "file", (wanted) => icon(wanted));
+    link.setAttribute("href", linkTo(item.uri));
+    link.textContent = item.name;
+    setContent(mark, isChanged ? "changed" : "", () =>
+      h("span", { class: "change-dot", title: t("changedMark") }, h("span", { class: "hidden" }, t("changedMark"))),
+    );
+    type.textContent = item.isCollection ? t("folder") : typeName(item.mime);
+    bytes.textContent = size(item.size);
+    changed.title = date(item.modified);
+    changed.textContent = age(item.modified);
+    priority.textContent = item.priority === undefined ? "" : item.priority.toFixed(1);
+    const isIn = this.basket.has(item.uri);
+    setContent(action, item.isCollection ? "" : isIn ? "check" : "add", (wanted) =>
+      iconButton(wanted, isIn ? t("removeFromBasket") : t("addToBasket"), () => {}, {
+        tabindex: -1,
+        "aria-pressed": String(isIn),
+      }),
+    );
+  }
+
+  /** @param {MouseEvent} event */
+  #onClick(event) {
+    const target = event.target instanceof Element ? event.target : null;
+    const index = Number(target?.closest("[data-index]")?.getAttribute("data-index") ?? -1);
+    const item = this.#rows[index];
+    if (!item) return;
+    this.list.activate(index);
+    if (target?.closest("button")) this.basket.toggle(item);
+    else if (!target?.closest("a")) goTo(linkTo(item.uri));
   }
 
   /** @param {KeyboardEvent} event */
@@ -205,6 +232,19 @@ export class FolderView {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+/**
+ * Puts another content into a part of a row, if it has not that already.
+ * @template {import("./dom.js").IconName | "changed" | ""} T
+ * @param {HTMLElement} element
+ * @param {T} wanted the name of the content; none is empty
+ * @param {(wanted: Exclude<T, "" | "changed">) => Node} make
+ */
+function setContent(element, wanted, make) {
+  if (element.dataset.content === wanted) return;
+  element.dataset.content = wanted;
+  fill(element, wanted ? make(/** @type {Exclude<T, "" | "changed">} */ (wanted)) : null);
 }
 
 /**

@@ -1,40 +1,29 @@
-// MCP client over Streamable HTTP, revision 2025-11-25: a session, its stream, and reconnects.
+// MCP client: connects in the lifecycle that the server has, keeps the connection, and sends requests.
 
 import { Emitter } from "./emitter.js";
-import { readEvents } from "./sse.js";
+import { Handshake, SessionLost } from "./handshake.js";
+import { Stateless } from "./stateless.js";
+import { McpError, Unauthorized, Wire } from "./wire.js";
 
-const REVISION = "2025-11-25";
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 15_000;
-const RESUMES = 3;
 
-/** The extension by which a client says that it knows collections and metadata. */
-export const METADATA_EXTENSION = "dev.refdesk/resource-metadata";
+/** How long new subscriptions are gathered before a server without sessions hears of them, in milliseconds. */
+const LISTEN_DELAY = 100;
 
-/** An error that the server answers. */
-export class McpError extends Error {
-  /**
-   * @param {number} code
-   * @param {string} message
-   * @param {any} [data]
-   */
-  constructor(code, message, data) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
+/** How often, and how much at once, a server may ask back within one request. */
+const MAX_ROUNDS = 10;
+const MAX_QUESTIONS = 20;
 
-/** The session is gone, so a new one is needed. */
-class SessionLost extends Error {}
-
-/** The server wants a token, or another one. */
-export class Unauthorized extends Error {}
+/** @typedef {{ protocolVersion?: string, capabilities?: any, serverInfo?: any }} ServerFacts */
+/** @typedef {{ id: number, method: string, params: any, schema?: any }} OutgoingRequest */
+/** @typedef {Handshake | Stateless} Lifecycle */
 
 /**
  * @typedef {object} RequestOptions
  * @property {AbortSignal} [signal]
  * @property {(progress: { progress: number, total?: number, message?: string }) => void} [onProgress]
+ * @property {any} [schema] the input schema of the tool that is called
  */
 
 /** @typedef {"connecting" | "ready" | "offline" | "unauthorized" | "closed"} ConnectionState */
@@ -47,16 +36,17 @@ export class McpClient extends Emitter {
   state = "connecting";
   /** Why it is not ready. */
   problem = "";
-  /** @type {any} the result of `initialize` */
+  /** What the server says of itself. @type {ServerFacts} */
   server = {};
-  #session = "";
+  /** @type {Lifecycle | null} */
+  #lifecycle = null;
   #nextId = 0;
-  #lastEvent = "";
   #delay = FIRST_DELAY;
   /** @type {Promise<void> | null} */
   #opening = null;
   #stream = new AbortController();
   #timer = 0;
+  #listenTimer = 0;
   /** @type {Map<number, (progress: any) => void>} */
   #progress = new Map();
   /** @type {Set<string>} */
@@ -72,6 +62,7 @@ export class McpClient extends Emitter {
     super();
     this.url = url;
     this.token = token;
+    this.wire = new Wire(url, token);
     this.answer = answer;
   }
 
@@ -106,11 +97,10 @@ export class McpClient extends Emitter {
   close() {
     this.#setState("closed");
     clearTimeout(this.#timer);
+    clearTimeout(this.#listenTimer);
     this.#stream.abort();
-    if (!this.#session) return;
-    const headers = this.#headers();
-    fetch(this.url, { method: "DELETE", headers, keepalive: true, credentials: "omit" }).catch(() => {});
-    this.#session = "";
+    this.#lifecycle?.close();
+    this.#lifecycle = null;
   }
 
   /**
@@ -120,13 +110,42 @@ export class McpClient extends Emitter {
    * @returns {Promise<any>}
    */
   async request(method, params = {}, options = {}) {
+    let result = await this.#requestOnce(method, params, options);
+    for (let round = 1; result?.resultType === "input_required"; round += 1) {
+      if (round > MAX_ROUNDS) throw new McpError(-32603, "the server asks back without end");
+      result = await this.#requestOnce(method, { ...params, ...(await this.#answers(result)) }, options);
+    }
+    return result;
+  }
+
+  /**
+   * The answers to what a result asks, as the parameters of the request that is repeated with them.
+   * @param {any} result
+   */
+  async #answers({ inputRequests, requestState }) {
+    const questions = Object.entries(inputRequests ?? {});
+    if (questions.length > MAX_QUESTIONS) throw new McpError(-32603, "the server asks too much at once");
+    /** @type {Record<string, any>} */
+    const inputResponses = {};
+    for (const [key, question] of questions)
+      inputResponses[key] = await this.answer(String(question?.method), question?.params ?? {});
+    return { inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+  }
+
+  /**
+   * @param {string} method
+   * @param {any} params
+   * @param {RequestOptions} options
+   */
+  async #requestOnce(method, params, options) {
     for (let tries = 0; ; tries += 1) {
-      if (this.state !== "ready") await this.#open();
+      if (this.state !== "ready" || !this.#lifecycle) await this.#open();
       try {
-        return await this.#send(method, params, options);
+        if (!this.#lifecycle) throw new Error("the connection is closed");
+        return await this.#send(this.#lifecycle, method, params, options);
       } catch (error) {
         if (!(error instanceof SessionLost) || tries > 0) throw error;
-        this.#session = "";
+        this.#lifecycle = null;
         this.#setState("connecting");
       }
     }
@@ -137,17 +156,28 @@ export class McpClient extends Emitter {
     await this.whenReady();
     if (this.#subscriptions.has(uri) || !this.server.capabilities?.resources?.subscribe) return;
     this.#subscriptions.add(uri);
-    await this.request("resources/subscribe", { uri }).catch(() => this.#subscriptions.delete(uri));
+    await this.#follow("resources/subscribe", uri).catch(() => this.#subscriptions.delete(uri));
   }
 
   /** @param {string} uri */
   async unsubscribe(uri) {
     if (!this.#subscriptions.delete(uri)) return;
-    await this.request("resources/unsubscribe", { uri }).catch(() => {});
+    await this.#follow("resources/unsubscribe", uri).catch(() => {});
   }
 
   /**
-   * Opens the session once, however many wait for it.
+   * Tells the server of a change of the subscriptions: by a request, or by listening anew.
+   * @param {string} method
+   * @param {string} uri
+   */
+  async #follow(method, uri) {
+    if (!this.#lifecycle) await this.#open();
+    if (this.#lifecycle?.hasSession) await this.request(method, { uri });
+    else this.#listenSoon();
+  }
+
+  /**
+   * Opens the connection once, however many wait for it.
    * @returns {Promise<void>}
    */
   #open() {
@@ -159,49 +189,55 @@ export class McpClient extends Emitter {
   async #connect() {
     clearTimeout(this.#timer);
     try {
+      const before = this.#lifecycle;
       // After a break of the network the session may still be there.
-      const isNew = !this.#session || !(await this.#isAlive());
-      if (isNew) await this.#initialize();
+      const isKept = before !== null && (await before.isAlive(this.#sender(before)));
+      const lifecycle = isKept ? before : await this.#negotiate();
+      // Closed while it opened: the session would stay on the server.
+      if (this.state === "closed") return lifecycle.close();
+      this.#lifecycle = lifecycle;
+      this.server = lifecycle.server;
       this.#delay = FIRST_DELAY;
       this.#setState("ready");
       this.#listen();
       if (this.#wasReady) {
-        if (isNew) await this.#subscribeAgain();
-        this.emit("reconnected", { isNew });
+        if (!isKept) await this.#subscribeAgain();
+        this.emit("reconnected", { isNew: !isKept });
       }
       this.#wasReady = true;
     } catch (error) {
-      this.#session = "";
+      // A session may outlive a broken network, but nothing that the server answers.
+      if (!(error instanceof TypeError)) this.#lifecycle = null;
       if (error instanceof Unauthorized) this.#setState("unauthorized", error.message);
       else this.#goOffline(error instanceof Error ? error.message : String(error));
       throw error;
     }
   }
 
-  async #isAlive() {
+  /**
+   * Opens a session; with a server that has none, it asks what the server can do.
+   * @returns {Promise<Lifecycle>}
+   */
+  async #negotiate() {
+    const handshake = new Handshake(this.wire);
     try {
-      await this.#send("ping", {}, {});
-      return true;
+      await handshake.open(this.#sender(handshake));
+      return handshake;
     } catch (error) {
-      if (error instanceof SessionLost) return false;
-      throw error;
+      // Without a network or a token the other lifecycle fails as well.
+      if (error instanceof TypeError || error instanceof Unauthorized) throw error;
+      const stateless = new Stateless(this.wire);
+      await stateless.open(this.#sender(stateless)).catch(() => Promise.reject(error));
+      return stateless;
     }
   }
 
-  async #initialize() {
-    this.#session = "";
-    this.#lastEvent = "";
-    const known = { [METADATA_EXTENSION]: {} };
-    this.server = await this.#send(
-      "initialize",
-      {
-        protocolVersion: REVISION,
-        capabilities: { elicitation: { form: {}, url: {} }, experimental: known, extensions: known },
-        clientInfo: { name: "refdesk-page", title: "refdesk page", version: "1" },
-      },
-      {},
-    );
-    await this.#post({ method: "notifications/initialized" });
+  /**
+   * @param {Lifecycle} lifecycle
+   * @returns {import("./handshake.js").Send}
+   */
+  #sender(lifecycle) {
+    return (method, params) => this.#send(lifecycle, method, params, {});
   }
 
   async #subscribeAgain() {
@@ -210,63 +246,27 @@ export class McpClient extends Emitter {
     await Promise.all(uris.map((uri) => this.subscribe(uri)));
   }
 
-  /** @returns {Record<string, string>} */
-  #headers() {
-    /** @type {Record<string, string>} */
-    const headers = {};
-    if (this.token) headers.Authorization = `Bearer ${this.token}`;
-    if (this.#session) headers["Mcp-Session-Id"] = this.#session;
-    if (this.server.protocolVersion) headers["MCP-Protocol-Version"] = this.server.protocolVersion;
-    return headers;
-  }
-
   /**
-   * @param {any} message
-   * @param {AbortSignal} [signal]
-   * @returns {Promise<Response>}
-   */
-  async #post(message, signal) {
-    const headers = {
-      ...this.#headers(),
-      "Content-Type": "application/json",
-      Accept: "application/json, text/event-stream",
-    };
-    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    const init = { method: "POST", headers, body, signal, credentials: /** @type {const} */ ("omit") };
-    const response = await fetch(this.url, init);
-    if (response.status === 401) {
-      this.#setState("unauthorized", "401");
-      throw new Unauthorized("401");
-    }
-    if (this.#session && (response.status === 404 || (await isSessionError(response)))) throw new SessionLost();
-    this.#session ||= response.headers.get("Mcp-Session-Id") ?? "";
-    return response;
-  }
-
-  /**
+   * @param {Lifecycle} lifecycle
    * @param {string} method
    * @param {any} params
    * @param {RequestOptions} options
    */
-  async #send(method, params, { signal, onProgress }) {
+  async #send(lifecycle, method, params, { signal, onProgress, schema }) {
     const id = (this.#nextId += 1);
     if (onProgress) {
       this.#progress.set(id, onProgress);
       params = { ...params, _meta: { ...params._meta, progressToken: id } };
     }
-    const cancel = () => {
-      const reason = { requestId: id, reason: "the person left" };
-      this.#post({ method: "notifications/cancelled", params: reason }).catch(() => {});
-    };
+    const cancel = () => lifecycle.cancel(id);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const response = await this.#post({ id, method, params }, signal);
-      const message = await this.#answerTo(id, response, signal);
-      if (message.error) {
-        throw new McpError(message.error.code, String(message.error.message), message.error.data);
-      }
-      return message.result;
+      const receive = (/** @type {any} */ message) => this.#receive(lifecycle, message);
+      const message = await lifecycle.exchange({ id, method, params, schema }, receive, signal);
+      if (!message.error) return message.result;
+      throw new McpError(Number(message.error.code), String(message.error.message), message.error.data);
     } catch (error) {
+      if (error instanceof Unauthorized) this.#setState("unauthorized", error.message);
       if (error instanceof TypeError && !signal?.aborted) this.#goOffline(error.message);
       throw error;
     } finally {
@@ -275,78 +275,62 @@ export class McpClient extends Emitter {
     }
   }
 
-  /**
-   * The answer to a request, out of JSON or out of a stream that may be resumed.
-   * @param {number} id
-   * @param {Response} response
-   * @param {AbortSignal} [signal]
-   */
-  async #answerTo(id, response, signal) {
-    const type = response.headers.get("Content-Type") ?? "";
-    if (type.includes("application/json")) return response.json();
-    if (!type.includes("text/event-stream")) throw new McpError(response.status, `HTTP ${response.status}`);
-    let last = "";
-    for (let resumes = 0; ; resumes += 1) {
-      try {
-        for await (const event of readEvents(response)) {
-          last = event.id || last;
-          const message = parseMessage(event.data);
-          if (message && message.id === id && !message.method) return message;
-          if (message) this.#receive(message);
-        }
-      } catch (error) {
-        if (signal?.aborted) throw error;
-      }
-      if (!last || resumes >= RESUMES) throw new TypeError("the connection ended before the answer");
-      const headers = { ...this.#headers(), Accept: "text/event-stream", "Last-Event-ID": last };
-      response = await fetch(this.url, { headers, signal, credentials: "omit" });
-    }
+  /** Listens for other resources, once all of them are known. */
+  #listenSoon() {
+    this.#listenTimer ||= window.setTimeout(() => {
+      this.#listenTimer = 0;
+      if (this.state === "ready") this.#listen();
+    }, LISTEN_DELAY);
   }
 
-  /** Keeps the stream of the session open, for notifications and requests of the server. */
+  /** Keeps a stream open, for notifications and requests of the server. */
   async #listen() {
-    this.#stream.abort();
+    const lifecycle = this.#lifecycle;
+    if (!lifecycle) return;
+    const before = this.#stream;
     const { signal } = (this.#stream = new AbortController());
+    // Without a session the stream before brings the changes until the new one does.
+    if (lifecycle.hasSession) before.abort();
+    const receive = (/** @type {any} */ message) => {
+      before.abort();
+      this.#receive(lifecycle, message);
+    };
     try {
-      /** @type {Record<string, string>} */
-      const headers = { ...this.#headers(), Accept: "text/event-stream" };
-      if (this.#lastEvent) headers["Last-Event-ID"] = this.#lastEvent;
-      const response = await fetch(this.url, { headers, signal, credentials: "omit" });
-      // A server may have no such stream.
-      if (response.status === 405) return;
-      if (response.status === 404) this.#session = "";
-      if (!response.ok) throw new Error(`HTTP ${response.status}`);
-      for await (const event of readEvents(response)) {
-        this.#lastEvent = event.id || this.#lastEvent;
-        const message = parseMessage(event.data);
-        if (message) this.#receive(message);
-      }
-      throw new Error("the stream ended");
+      await lifecycle.listen({ id: (this.#nextId += 1), uris: [...this.#subscriptions], signal, receive });
     } catch (error) {
       if (!signal.aborted) this.#goOffline(error instanceof Error ? error.message : "");
+    } finally {
+      before.abort();
     }
   }
 
-  /** @param {any} message */
-  #receive(message) {
+  /**
+   * @param {Lifecycle} lifecycle
+   * @param {any} message
+   */
+  #receive(lifecycle, message) {
     if (message.method === "notifications/progress") {
       this.#progress.get(Number(message.params?.progressToken))?.(message.params);
     } else if (message.method && message.id !== undefined) {
-      this.#reply(message).catch(() => {});
+      // A server may ask in a session only.
+      if (lifecycle instanceof Handshake) this.#reply(lifecycle, message).catch(() => {});
     } else if (message.method) {
       this.emit("notification", message);
     }
   }
 
-  /** @param {any} message a request of the server */
-  async #reply({ id, method, params }) {
-    if (method === "ping") return void (await this.#post({ id, result: {} }));
+  /**
+   * @param {Handshake} session
+   * @param {any} message a request of the server
+   */
+  async #reply(session, { id, method, params }) {
+    if (method === "ping") return void (await session.post({ id, result: {} }));
     try {
-      await this.#post({ id, result: await this.answer(method, params ?? {}) });
+      await session.post({ id, result: await this.answer(method, params ?? {}) });
     } catch (error) {
       const code = error instanceof McpError ? error.code : -32603;
       const message = error instanceof Error ? error.message : "failed";
-      await this.#post({ id, error: { code, message } });
+      await session.post({ id, error: { code, message } });
     }
   }
 
@@ -368,29 +352,5 @@ export class McpClient extends Emitter {
     const isNew = this.state !== state;
     [this.state, this.problem] = [state, problem];
     if (isNew) this.emit("state", state);
-  }
-}
-
-/**
- * Whether a server says in its own way that it does not know the session.
- * @param {Response} response
- */
-async function isSessionError(response) {
-  if (response.status !== 400) return false;
-  const message = await response
-    .clone()
-    .json()
-    .catch(() => null);
-  return message?.error?.code === -32000;
-}
-
-/** @param {string} data */
-function parseMessage(data) {
-  if (!data) return null;
-  try {
-    const message = JSON.parse(data);
-    return message && typeof message === "object" ? message : null;
-  } catch {
-    return null;
   }
 }

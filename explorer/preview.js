@@ -98,12 +98,21 @@ export class PreviewView {
     app.describe(this.resource);
   }
 
-  /** The metadata; of a server that has none, what a reading tells. */
+  /** The metadata; of a server that has none, what its list and a reading tell. */
   async #describe() {
-    const { api } = this.app;
+    const { api, folders } = this.app;
     if (api.hasMetadata) return api.metadata(this.uri);
     const [part] = await api.read(this.uri);
-    return { uri: this.uri, name: lastSegment(this.uri), mimeType: part?.mime, size: part?.text?.length };
+    const row = folders.listed(this.uri);
+    const { modified, priority } = row ?? {};
+    return {
+      uri: this.uri,
+      name: row?.name ?? lastSegment(this.uri),
+      description: row?.description,
+      mimeType: row?.mime ?? part?.mime,
+      size: row?.size ?? part?.text?.length,
+      annotations: { priority, lastModified: modified === undefined ? undefined : new Date(modified).toISOString() },
+    };
   }
 
   #setChoices() {
@@ -132,7 +141,7 @@ export class PreviewView {
     const above = this.app.folders.ancestors(this.uri);
     const name =
       this.app.folders.roots.find((root) => root.uri === this.uri)?.name ??
-      (this.uri.startsWith("mount:") ? this.uri.slice(6) : lastSegment(this.uri));
+      (this.app.folders.isVirtual(this.uri) ? this.app.folders.folder(this.uri).name : lastSegment(this.uri));
     const links = above.map((item) => h("li", null, h("a", { href: linkTo(item.uri) }, item.name)));
     fill(this.crumbs, h("ol", null, links, h("li", { "aria-current": "page" }, h("h1", null, name))));
   }

@@ -1,7 +1,8 @@
 // What the page asks of a server: lists, metadata, content, tools; with less where it offers less.
 
 import { lastSegment, safeName } from "./format.js";
-import { METADATA_EXTENSION, McpError } from "./mcp.js";
+import { readAll } from "./paging.js";
+import { METADATA_EXTENSION, McpError } from "./wire.js";
 
 /** @typedef {import("./types.js").Item} Item */
 /** @typedef {import("./types.js").ContentPart} ContentPart */
@@ -16,8 +17,11 @@ export const SUBSCRIPTIONS_URI = "refdesk://subscriptions";
 /** What all tools, templates and prompts may be together; a server that floods is cut off. */
 const MAX_COMPONENTS = 5000;
 
+/** The mounts that are shown. */
+const MAX_MOUNTS = 1000;
+
 export class ResourceApi {
-  /** @type {import("./types.js").Tool[] | null} */
+  /** @type {Promise<import("./types.js").Tool[]> | null} */
   #tools = null;
 
   /** @param {import("./mcp.js").McpClient} client */
@@ -34,6 +38,11 @@ export class ResourceApi {
   /** Whether collections can be listed one by one. */
   get hasCollections() {
     return Boolean(this.#extension(METADATA_EXTENSION)?.scopedList);
+  }
+
+  /** Whether it has resources at all. */
+  get hasResources() {
+    return Boolean(this.client.server.capabilities?.resources);
   }
 
   get hasMetadata() {
@@ -62,8 +71,8 @@ export class ResourceApi {
   async list(uri, cursor) {
     const params = { ...(uri ? { uri } : {}), ...(cursor ? { cursor } : {}) };
     const result = await this.client.request("resources/list", params);
-    const rows = Array.isArray(result.resources) ? result.resources : [];
-    return { items: rows.map(toItem), next: String(result.nextCursor ?? "") };
+    const rows = Array.isArray(result?.resources) ? result.resources : [];
+    return { items: rows.filter(isObject).map(toItem), next: String(result?.nextCursor ?? "") };
   }
 
   /**
@@ -76,7 +85,8 @@ export class ResourceApi {
     const result = await this.callTool("resources_list", { ...filter, ...(cursor ? { cursor } : {}) });
     if (result.isError) throw new Error(textOf(result));
     const told = result.structuredContent ?? {};
-    return { items: (told.resources ?? []).map(toItem), next: String(told.cursor ?? "") };
+    const rows = Array.isArray(told.resources) ? told.resources : [];
+    return { items: rows.filter(isObject).map(toItem), next: String(told.cursor ?? "") };
   }
 
   /**
@@ -129,14 +139,9 @@ export class ResourceApi {
     await this.client.whenReady();
     if (!this.hasCollections) return null;
     /** @type {Item[]} */
-    const rows = [];
+    let rows;
     try {
-      for (let cursor = ""; ;) {
-        const page = await this.list(MOUNTS_URI, cursor);
-        rows.push(...page.items);
-        cursor = page.next;
-        if (!cursor || rows.length > 1000) break;
-      }
+      rows = await readAll((cursor) => this.list(MOUNTS_URI, cursor), MAX_MOUNTS);
     } catch (error) {
       if (error instanceof McpError) return null;
       throw error;
@@ -145,7 +150,7 @@ export class ResourceApi {
       const told = await this.readJson(row.uri).catch(() => ({}));
       return { kind: "", root: null, state: "unknown", ...told, name: String(told?.name ?? row.name), facts: told };
     };
-    return Promise.all(rows.map(status));
+    return Promise.all(rows.slice(0, MAX_MOUNTS).map(status));
   }
 
   /** @param {string} name */
@@ -157,8 +162,11 @@ export class ResourceApi {
   async tools() {
     await this.client.whenReady();
     if (!this.client.server.capabilities?.tools) return [];
-    this.#tools ??= await this.#components("tools/list", "tools");
-    return this.#tools;
+    const tools = (this.#tools ??= this.#components("tools/list", "tools"));
+    return tools.catch((error) => {
+      if (this.#tools === tools) this.#tools = null;
+      throw error;
+    });
   }
 
   /** @returns {Promise<import("./types.js").Prompt[]>} */
@@ -170,7 +178,7 @@ export class ResourceApi {
   /** @returns {Promise<import("./types.js").Template[]>} */
   async templates() {
     await this.client.whenReady();
-    if (!this.client.server.capabilities?.resources) return [];
+    if (!this.hasResources) return [];
     return this.#components("resources/templates/list", "resourceTemplates");
   }
 
@@ -180,14 +188,12 @@ export class ResourceApi {
    * @returns {Promise<any[]>}
    */
   async #components(method, member) {
-    /** @type {any[]} */
-    const all = [];
-    for (let cursor = ""; ;) {
+    const read = async (/** @type {string} */ cursor) => {
       const result = await this.client.request(method, cursor ? { cursor } : {});
-      all.push(...(Array.isArray(result[member]) ? result[member] : []));
-      cursor = String(result.nextCursor ?? "");
-      if (!cursor || all.length > MAX_COMPONENTS) return all;
-    }
+      const rows = Array.isArray(result?.[member]) ? result[member] : [];
+      return { items: rows.filter(isObject), next: String(result?.nextCursor ?? "") };
+    };
+    return (await readAll(read, MAX_COMPONENTS)).slice(0, MAX_COMPONENTS);
   }
 
   /**
@@ -196,8 +202,10 @@ export class ResourceApi {
    * @param {import("./mcp.js").RequestOptions} [options]
    * @returns {Promise<any>}
    */
-  callTool(name, args, options) {
-    return this.client.request("tools/call", { name, arguments: args }, options);
+  async callTool(name, args, options) {
+    const tool = (await this.tools()).find((one) => one.name === name);
+    const params = { name, arguments: args };
+    return this.client.request("tools/call", params, { ...options, schema: tool?.inputSchema });
   }
 
   /**
@@ -258,6 +266,14 @@ export function toItem(resource) {
   if (Number.isFinite(modified)) item.modified = modified;
   if (typeof priority === "number") item.priority = priority;
   return item;
+}
+
+/**
+ * Whether a row of a list is one.
+ * @param {any} row
+ */
+function isObject(row) {
+  return typeof row === "object" && row !== null;
 }
 
 /** @param {any} result of a tool */

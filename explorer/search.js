@@ -13,6 +13,9 @@ import { goTo, linkTo, viewLink } from "./router.js";
 const TYPING_DELAY = 180;
 const LIMIT = 20;
 
+/** Names that a search by name shows. */
+const MAX_NAMES = 200;
+
 const AGES = { day: 1, week: 7, month: 31, year: 366 };
 
 export class SearchView {
@@ -101,9 +104,11 @@ export class SearchView {
       ["year", t("lastYear")],
     ]);
     const mount = (this.mount = select([any]));
-    const addMounts = () =>
-      mount.append(...this.app.folders.mounts.map(({ name }) => h("option", { value: name }, name)));
-    this.app.folders.whenRooted().then(addMounts);
+    this.app.folders.whenRooted().then(() => {
+      const { mounts } = this.app.folders;
+      mount.append(...mounts.map(({ name }) => h("option", { value: name }, name)));
+      modeField.hidden = !mounts.some(({ index }) => index?.meaning === true);
+    });
     this.lang = select([
       any,
       ["en", "English"],
@@ -119,6 +124,9 @@ export class SearchView {
       ["words", t("modeWords")],
       ["meaning", t("modeMeaning")],
     ]);
+    // Without a model there is nothing to choose.
+    const modeField = field("mode", t("mode"), this.mode);
+    modeField.hidden = true;
     return h(
       "div",
       { class: "filters", role: "group", "aria-label": t("filters") },
@@ -128,7 +136,7 @@ export class SearchView {
       field("audience", t("audience"), this.audience),
       field("priority", t("columnPriority"), this.priority),
       field("lang", t("language"), this.lang),
-      field("mode", t("mode"), this.mode),
+      modeField,
     );
   }
 
@@ -155,7 +163,9 @@ export class SearchView {
     if (this.query.trim() === "") return this.#show([], "", t("searchHint"));
     this.status.textContent = t("searching");
     try {
-      if (!(await this.app.api.hasTool("resources_search"))) return await this.#byName();
+      // Names alone cannot be filtered so.
+      this.filters.hidden = !(await this.app.api.hasTool("resources_search"));
+      if (this.filters.hidden) return await this.#byName(signal);
       const args = { ...this.#arguments(), ...(this.#cursor ? { cursor: this.#cursor } : {}) };
       const result = await this.app.api.callTool("resources_search", args, { signal });
       if (signal.aborted) return;
@@ -179,21 +189,23 @@ export class SearchView {
     }
   }
 
-  /** A server without a search is searched by the names that the page has seen. */
-  async #byName() {
+  /**
+   * A server without a search is searched by the names in its plain list.
+   * @param {AbortSignal} signal
+   */
+  async #byName(signal) {
     const wanted = this.query.toLowerCase();
-    /** @type {Hit[]} */
-    const hits = [];
-    for (let cursor = "", pages = 0; pages < 50 && hits.length < 200; pages += 1) {
-      const page = await this.app.api.list(null, cursor);
-      for (const item of page.items) {
-        const text = `${item.name} ${item.uri} ${item.description ?? ""}`.toLowerCase();
-        if (text.includes(wanted))
-          hits.push({ uri: item.uri, title: item.name, where: "", snippet: item.description ?? "" });
-      }
-      cursor = page.next;
-      if (!cursor) break;
-    }
+    const all = await this.app.folders.plainItems();
+    if (signal.aborted) return;
+    const found = all.filter(({ name, uri, description }) =>
+      `${name} ${uri} ${description ?? ""}`.toLowerCase().includes(wanted),
+    );
+    const hits = found.slice(0, MAX_NAMES).map(({ uri, name, description }) => ({
+      uri,
+      title: name,
+      where: "",
+      snippet: description ?? "",
+    }));
     this.#show(hits, "", t("searchByName"));
   }
 

@@ -6,7 +6,7 @@ import { goTo, linkTo } from "./router.js";
 import { rowForKey, VirtualList } from "./virtual.js";
 
 /** @typedef {import("./types.js").Item} Item */
-/** @typedef {import("./folders.js").Folder} Folder */
+/** @typedef {import("./folder.js").Folder} Folder */
 
 /**
  * A visible row: a resource, or a note about its folder.

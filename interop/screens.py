@@ -20,6 +20,8 @@ from processes import HERE, RefdeskProcess
 
 SCREENS = HERE / "screens"
 HEIGHT = 18
+# The lines of `top`, so that all its tables have room.
+TOP_HEIGHT = 36
 WIDTHS = (80, 200)
 # How long a text may take to appear, and how often the screen is looked at.
 TIMEOUT, INTERVAL = 30.0, 0.05
@@ -40,6 +42,8 @@ kind = "fs"
 path = "desk"
 index = true
 """
+# What a client watches while `top` is open.
+WATCHED = "file:///desk/README.md"
 CHOSEN = "file:///desk/%E6%97%A5%E6%9C%AC%E8%AA%9E/%E8%B3%87%E6%96%99%E9%9B%86.md"
 
 
@@ -50,13 +54,21 @@ class ScreenError(Exception):
 class Terminal:
     """A tmux server of its own, with one window that runs one command and keeps its output and exit status."""
 
-    def __init__(self, folder: Path, width: int, command: list[str], environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        width: int,
+        command: list[str],
+        environment: dict[str, str] | None = None,
+        height: int = HEIGHT,
+    ) -> None:
+        self._height = height
         self._tmux = ["tmux", "-u", "-f", "/dev/null", "-S", str(folder / f"tmux-{time.monotonic_ns()}")]
         self._output = folder / "output"
         self._output.write_bytes(b"")
         line = f"{shlex.join(command)} > {shlex.quote(str(self._output))}; echo ended with $?; exec cat"
         variables = {"LANG": "C.UTF-8", "TERM": "xterm-256color"} | (environment or {})
-        self._call("new-session", "-d", "-x", str(width), "-y", str(HEIGHT), line, environment=variables)
+        self._call("new-session", "-d", "-x", str(width), "-y", str(height), line, environment=variables)
 
     def __enter__(self) -> "Terminal":
         return self
@@ -77,7 +89,7 @@ class Terminal:
         self._call("send-keys", "-l", text)
 
     def resize(self, width: int) -> None:
-        self._call("resize-window", "-x", str(width), "-y", str(HEIGHT))
+        self._call("resize-window", "-x", str(width), "-y", str(self._height))
 
     def process(self) -> int:
         """The id of the command that runs in the window."""
@@ -158,10 +170,13 @@ def checks(program: Path, accepts: bool = False) -> Iterator[CheckResult]:
             for width in WIDTHS:
                 yield from pick_checks(program, refdesk.url, folder, width, recorder)
             yield from leave_checks(program, refdesk.url, folder)
-            for width in WIDTHS:
-                yield from top_checks(program, refdesk.url, folder, width, recorder)
+            yield from live_pick_check(program, refdesk.url, folder)
             yield from live_check(program, refdesk.url, folder)
             yield from lost_server_check(program, refdesk, folder)
+        (folder / "desk/new.md").unlink()
+        with RefdeskProcess(program, settings) as refdesk:
+            yield "the index is complete again", wait_for_index(program, refdesk.url)
+            yield from top_checks(program, refdesk.url, folder, recorder)
         yield from other_server_checks(program, folder, recorder)
 
 
@@ -250,18 +265,50 @@ def leave_checks(program: Path, url: str, folder: Path) -> Iterator[CheckResult]
     yield "pick without a terminal says what to use instead", None if refused else f"{ran}"
 
 
-def mounts_part(screen: str) -> str:
-    """The lines of the mounts; clients and times differ in each run."""
-    head = screen.split("\nClients")[0]
-    return re.sub(r"refdesk \S+", "refdesk VERSION", head).rstrip("\n") + "\n"
+def steady_part(screen: str) -> str:
+    """The screen of `top` without what differs in each run: versions, counts of requests, times, and requests of its own."""
+    lines = []
+    for line in screen.splitlines():
+        line = re.sub(r"refdesk \d\S+", "refdesk VERSION", line)
+        line = re.sub(r"(requests) [\d,]+", r"\1 N", line)
+        # A client: its requests, watches, and when it was seen last.
+        line = re.sub(r"^(  c\d+ .* (?:http|stdio)) +[\d,]+ +(\d+) +\d+ +\S+$", r"\1  N  \2  N  <age>", line)
+        line = re.sub(r" +\d+(?:s|m|h) ago +", "  <age>  ", line)
+        line = re.sub(r" +\d+ ms ", "  <time> ", line)
+        is_request = line.startswith("  <age>  c")
+        if not is_request or WATCHED in line:
+            lines.append(re.sub(r"(?<=\S) {3,}", "  ", line) if "<age>" in line else line)
+    return "\n".join(lines) + "\n"
 
 
-def top_checks(program: Path, url: str, folder: Path, width: int, recorder: Recorder) -> Iterator[CheckResult]:
-    with Terminal(folder, width, [str(program), "top", "--server", url]) as terminal:
-        texts = ("Mounts (1)", "desk", "ready", "Clients", "q leave")
-        yield recorder.check(f"top-{width}", terminal, *texts, part=mounts_part)
-        terminal.press("q")
-        yield from_screen(f"top ends at {width} columns", lambda: terminal.wait_for("ended with 0"))
+def top_checks(program: Path, url: str, folder: Path, recorder: Recorder) -> Iterator[CheckResult]:
+    """Mounts, a client that watches and has read a file, its subscription, and its requests."""
+    refdesk = [str(program), "watch", "--revision", "2025-11-25", "--server", url, WATCHED]
+    watching = subprocess.Popen(refdesk, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        watching.stderr.readline()
+        for width in WIDTHS:
+            with Terminal(folder, width, [str(program), "top", "--server", url], height=TOP_HEIGHT) as terminal:
+                texts = ("Mounts (1)", "desk", "ready", "Clients (2)", "2025-11-25", "Subscriptions", WATCHED, "q leave")
+                yield recorder.check(f"top-{width}", terminal, *texts, part=steady_part)
+                terminal.press("q")
+                yield from_screen(f"top ends at {width} columns", lambda: terminal.wait_for("ended with 0"))
+    finally:
+        watching.terminate()
+        watching.wait()
+
+
+def live_pick_check(program: Path, url: str, folder: Path) -> Iterator[CheckResult]:
+    """A file that comes and goes while the picker is open."""
+    file = folder / "desk/arrival.md"
+    with Terminal(folder, 80, [str(program), "pick", "--server", url]) as terminal:
+        terminal.wait_for("README.md")
+        file.write_text("# Arrival\n")
+        yield from_screen("pick shows a new file", lambda: terminal.wait_for("arrival.md"))
+        file.unlink()
+        is_gone = lambda screen: "arrival.md" not in screen and "README.md" in screen  # noqa: E731
+        yield from_screen("pick no longer shows a file that is gone", lambda: terminal.wait(is_gone, "a list without it"))
+        terminal.press("Escape")
 
 
 def live_check(program: Path, url: str, folder: Path) -> Iterator[CheckResult]:

@@ -74,35 +74,48 @@ fn conversion(
     rival: &[String],
 ) -> anyhow::Result<ScalingRow> {
     let cache = scratch.join("cache");
-    let convert = || -> anyhow::Result<()> {
+    let own = [path_text(refdesk)?, "convert", path_text(file)?].map(str::to_owned);
+    let run = |measured: &[String]| -> anyhow::Result<()> {
         // What is kept must be converted again.
         let _ = fs::remove_dir_all(&cache);
-        let mut command = Command::new(refdesk);
-        command.arg("convert").arg(file).env("XDG_CACHE_HOME", &cache);
-        expect_text(command)
-    };
-    let other = || -> anyhow::Result<()> {
-        let (program, arguments) = rival.split_first().context("no other converter")?;
+        let (program, arguments) = measured.split_first().context("no converter")?;
         let mut command = Command::new(program);
-        command.args(arguments);
+        command.args(arguments).env("XDG_CACHE_HOME", &cache);
         expect_text(command)
     };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        ours.push(cpu_of(convert)?);
-        theirs.push(cpu_of(other)?);
+        ours.push(cpu_of(|| run(&own))?);
+        theirs.push(cpu_of(|| run(rival))?);
     }
     let (ours, theirs) = (median(&mut ours), median(&mut theirs));
     let ratio = ours / theirs;
     let name = rival.first().map_or("", String::as_str);
+    let peaks = [peak_of(scratch, &own, run)?, peak_of(scratch, rival, run)?];
+    let [peak, their_peak] = peaks.map(|bytes| format!("{} MiB", bytes >> 20));
     Ok(ScalingRow {
         work: work.to_owned(),
-        figure: format!("CPU {}", time(Duration::from_secs_f64(ours))),
-        reference: format!("{name} {}", time(Duration::from_secs_f64(theirs))),
+        figure: format!("CPU {}, {peak}", time(Duration::from_secs_f64(ours))),
+        reference: format!("{name} {}, {their_peak}", time(Duration::from_secs_f64(theirs))),
         ratio: Some(ratio),
         target: "CPU within 2",
         met: ratio <= 2.0,
     })
+}
+
+/// The most memory of a conversion, or of one of its processes, in bytes. The program `time` starts it:
+/// the memory of a process counts for those that it starts, and `time` has little.
+fn peak_of(
+    scratch: &Path,
+    command: &[String],
+    run: impl Fn(&[String]) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
+    let report = scratch.join("peak");
+    let timed = ["time", "--quiet", "--format=%M", "--output", path_text(&report)?];
+    let timed: Vec<String> = timed.map(str::to_owned).into_iter().chain(command.to_vec()).collect();
+    run(&timed)?;
+    let kib = fs::read_to_string(&report).context("read the report of time")?;
+    Ok(kib.trim().parse::<u64>().context("read the report of time")? << 10)
 }
 
 /// Seconds of CPU that a conversion takes.

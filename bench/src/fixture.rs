@@ -98,10 +98,16 @@ pub(crate) fn fs_settings(
     write_settings(path, &settings)
 }
 
-/// Settings of a `git` mount of the repository in a folder.
-pub(crate) fn git_settings(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+/// The URI of the text beside the repository of [`git_settings`].
+pub(crate) const BESIDE_GIT: &str = "bench://beside/text";
+
+/// Settings of a `git` mount of the repository in a folder, and of a `static` mount that declares
+/// `text`.
+pub(crate) fn git_settings(path: &Path, folder: &Path, text: &str) -> anyhow::Result<PathBuf> {
     let folder = quoted_path(folder);
-    let settings = format!("{}kind = \"git\"\npath = {folder}\n", settings_head(PAGE));
+    let mut settings = format!("{}kind = \"git\"\npath = {folder}\n", settings_head(PAGE));
+    writeln!(settings, "[mounts.beside]\nkind = \"static\"\n\n[[mounts.beside.resources]]")?;
+    writeln!(settings, "uri = \"{BESIDE_GIT}\"\nname = \"beside\"\ntext = {}", quoted(text))?;
     write_settings(path, &settings)
 }
 

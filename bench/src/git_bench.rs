@@ -43,34 +43,55 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<ScalingRow>> {
     progress(works[0]);
     let scratch = options.scratch()?;
     let folder = fixture::create_once(&scratch, "repository", make_repository)?;
-    let settings = fixture::git_settings(&scratch.join("git.toml"), &folder)?;
+    let settings = fixture::git_settings(&scratch.join("git.toml"), &folder, &file_text(0))?;
     let launch = ServerCommand::refdesk(&options.refdesk()?, &settings);
-    let (mut first, mut again, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut first, mut again, mut messages, mut theirs] = [const { Vec::new() }; 4];
     for _ in 0..RUNS {
         let (server, mut pipe) = server_process::start_stdio(&launch)?;
         pipe.send(&BenchRequest::discover().line(0)).await?;
         pipe.receive().await?;
-        for costs in [&mut first, &mut again] {
+        for (costs, source) in [
+            (&mut first, ReadSource::History),
+            (&mut again, ReadSource::History),
+            (&mut messages, ReadSource::Memory),
+        ] {
             let before = process_usage::fine_cpu(server.pid)?;
-            read_all(&mut pipe).await?;
+            read_all(&mut pipe, source).await?;
             let cost = process_usage::fine_cpu(server.pid)?.saturating_sub(before);
             costs.push(cost.as_secs_f64());
         }
         theirs.push(cat_file_cost(&folder)?);
     }
-    let git = median(&mut theirs);
+    let (git, messages) = (median(&mut theirs), median(&mut messages));
     let row = |work: &str, costs: &mut [f64]| {
         let ours = median(costs);
+        let (spent, met) = (|cost| time(Duration::from_secs_f64(cost)), ours / git <= 0.2);
+        // Why not: what the same messages cost where there is no repository to be read.
+        let floor = format!("; the messages alone, from memory, {}", spent(messages));
+        let floor = if met { String::new() } else { floor };
         ScalingRow {
             work: work.to_owned(),
-            figure: format!("CPU {}", time(Duration::from_secs_f64(ours))),
-            reference: format!("cat-file --batch {}", time(Duration::from_secs_f64(git))),
+            figure: format!("CPU {}", spent(ours)),
+            reference: format!("cat-file --batch {}{floor}", spent(git)),
             ratio: Some(ours / git),
             target: "CPU within 1/5",
-            met: ours / git <= 0.2,
+            met,
         }
     };
     Ok(vec![row(works[0], &mut first), row(works[1], &mut again)])
+}
+
+/// Where the texts are read from.
+#[derive(Clone, Copy)]
+enum ReadSource {
+    /// The files of the repository.
+    History,
+    /// One text of the same size, which a static mount keeps in memory.
+    Memory,
+}
+
+fn file_text(number: usize) -> String {
+    format!("{number}\n{}", test_data::prose(FILE_BYTES))
 }
 
 fn file_name(number: usize) -> String {
@@ -82,8 +103,7 @@ fn make_repository(root: &Path) -> anyhow::Result<()> {
         let path = root.join(file_name(number));
         fs::create_dir_all(path.parent().context("a file in a folder")?)
             .context("make a folder")?;
-        let text = format!("{number}\n{}", test_data::prose(FILE_BYTES));
-        fs::write(path, text).context("make a file")?;
+        fs::write(path, file_text(number)).context("make a file")?;
     }
     let who = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
     for words in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "all"], &["gc", "-q"]] {
@@ -92,12 +112,15 @@ fn make_repository(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn read_all(pipe: &mut Pipe) -> anyhow::Result<()> {
+async fn read_all(pipe: &mut Pipe, source: ReadSource) -> anyhow::Result<()> {
     for number in 0..FILES {
-        let request = BenchRequest::read(&fixture::git_uri(&file_name(number)));
-        pipe.send(&request.line(number)).await?;
+        let (uri, first_line) = match source {
+            ReadSource::History => (fixture::git_uri(&file_name(number)), number),
+            ReadSource::Memory => (fixture::BESIDE_GIT.to_owned(), 0),
+        };
+        pipe.send(&BenchRequest::read(&uri).line(number)).await?;
         let answer = pipe.receive().await?;
-        let start = format!("\"text\":\"{number}\\n");
+        let start = format!("\"text\":\"{first_line}\\n");
         let has_text = memchr::memmem::find(answer, start.as_bytes()).is_some();
         ensure!(has_text, "{}", String::from_utf8_lossy(&answer[..answer.len().min(500)]));
     }

@@ -2,18 +2,23 @@
 
 import os
 import re
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 TIMEOUT = 60.0
 
+# The rest of a line with an age: priority, audience, and a URI or a place in a tree.
+AFTER_AGE = r" +\S+ +\S+ +(?:\S+://|[│├└ ]*── )"
 # What differs from run to run: ages, times, etags, temporary folders.
 CHANGING = [
     (re.compile(r"\b\d{4}-\d\d-\d\dT[0-9:.]+Z"), "<time>"),
     (re.compile(r"created at .*"), "created at <time>"),
     (re.compile(r"\b[0-9a-f]{16}\b"), "<etag>"),
-    (re.compile(r"(?m)^(\S+ +\S+ +)\d+(?:s|m|h|d|mo|y)( +\S+ +\S+ +\S+://)"), r"\1<age>\2"),
+    # A column of ages is as wide as the longest.
+    (re.compile(rf"(?m)^(\S+ +\S+) +\d+(?:s|m|h|d|mo|y)({AFTER_AGE})"), r"\1  <age>\2"),
+    (re.compile(rf"(?m)^(\S+ +\S+) +-({AFTER_AGE})"), r"\1  -\2"),
 ]
 
 # The commands that every server can answer, with what that server has.
@@ -55,14 +60,24 @@ def environment(home: Path) -> dict[str, str]:
 def run(program: Path, words: list[str], home: Path, server: str | None, cwd: Path | None = None) -> Run:
     """Runs `refdesk` with these words against a server, or without one in `cwd`."""
     more = {} if server is None else {"REFDESK_SERVER": server}
-    done = subprocess.run(
+    process = subprocess.Popen(
         [str(program), *words],
         env=environment(home) | more,
         cwd=cwd or home,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=TIMEOUT,
-        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
+    told = b""
+    if words[0] == "watch":
+        # It says that it watches, or why it cannot; then a person has seen enough.
+        told = process.stderr.readline()
+        if told.startswith(b"watching"):
+            process.send_signal(signal.SIGINT)
+    try:
+        out, errors = process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
     shown = " ".join(word if re.fullmatch(r"[^\s'\"*|]+", word) else f"'{word}'" for word in words)
-    return Run(shown, done.stdout, done.stderr.decode(errors="replace"), done.returncode)
+    return Run(shown, out, (told + errors).decode(errors="replace"), process.returncode)

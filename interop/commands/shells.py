@@ -1,5 +1,6 @@
 """Completion at a Tab in real shells: URIs, values of variables and arguments of tools come from the server."""
 
+import json
 import os
 import pty
 import re
@@ -9,7 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from commands.runs import TIMEOUT, environment
+from commands.runs import TIMEOUT, environment, run
+from processes import ServerProcess
 
 CheckResult = tuple[str, str | None]
 
@@ -25,6 +27,10 @@ SHELLS = {
 # What is typed, and what the shell makes of it.
 TYPED = [
     ("refdesk cat file:///desk/de", "file:///desk/decisions/"),
+    ("refdesk cat file:///desk/資", "file:///desk/資料/"),
+    ("refdesk cat desk/gl", "cat desk/glossary.md"),
+    ("refdesk cat gl", "cat glossary.md"),
+    ("refdesk cat decisions/o", "cat decisions/one.md"),
     ("refdesk call resources_read ur", "resources_read uri="),
     ("refdesk get 'file:///desk/{+path}' path=gl", "path=glossary.md"),
 ]
@@ -39,12 +45,33 @@ def checks(program: Path) -> Iterator[CheckResult]:
         (desk / "decisions").mkdir(parents=True)
         (desk / "decisions/one.md").write_text("one")
         (desk / "glossary.md").write_text("words")
+        (desk / "資料").mkdir()
+        (desk / "資料/設計.md").write_text("# 設計\n")
         (home / "bin").mkdir()
         (home / "bin/refdesk").symlink_to(program)
         for shell in SHELLS:
             for typed, wanted in TYPED:
                 screen = complete(shell, typed, wanted, home, desk)
                 yield f"{shell}: a Tab after {typed!r}", None if wanted in screen else repr(screen[-400:])
+        yield from token_checks(program, home)
+
+
+def token_checks(program: Path, home: Path) -> Iterator[CheckResult]:
+    """A header of the command line is sent for its completion too."""
+    vault = home / "vault"
+    vault.mkdir()
+    (vault / "treasure.md").write_text("gold")
+    made = json.loads(run(program, ["token", "new", "ada", "--json"], home, None).stdout)
+    settings = home / "vault.toml"
+    settings.write_text(f'[mounts.vault]\nkind = "fs"\npath = "{vault}"\n\n{made["settings"]}')
+    command = [str(program), "serve", "--settings", str(settings), "--listen", "127.0.0.1:0"]
+    with ServerProcess(command, environment(home)) as server:
+        start = f"refdesk cat -s {server.url}"
+        for shell in SHELLS:
+            typed = f'{start} --header "Authorization: Bearer {made["token"]}" file:///vault/tr'
+            screen = complete(shell, typed, "file:///vault/treasure.md", home, home)
+            is_fine = "file:///vault/treasure.md" in screen
+            yield f"{shell}: a Tab sends the token of --header", None if is_fine else repr(screen[-400:])
 
 
 def complete(shell: str, typed: str, wanted: str, home: Path, cwd: Path) -> str:

@@ -6,6 +6,7 @@
 import difflib
 import os
 import shlex
+import shutil
 import socket
 import sys
 import tempfile
@@ -51,6 +52,11 @@ OF_EVERYTHING = [
     "call get-resource-links count=2",
     "call trigger-elicitation-request",
     "pack anything",
+    f"watch {DOCUMENT}",
+    "watch",
+    f"cp {DOCUMENT} copied",
+    "cp -r demo://resource/static/document copied",
+    "cp -r demo://resource/nothing copied",
 ]
 OF_NOTES = [
     "cat note://one",
@@ -65,6 +71,11 @@ OF_NOTES = [
     "call echo message=hello --json",
     "ls --mime text/plain",
     "ls --name nothing",
+    "pack anything",
+    "watch note://one",
+    "watch",
+    "cp note://blob copied",
+    "cp -r note:// copied",
 ]
 OF_REFDESK = [
     "ls desk",
@@ -72,6 +83,9 @@ OF_REFDESK = [
     "ls file:///desk/src",
     "ls --all --name *.rs",
     "ls --all --sort size --limit 3",
+    "ls desk --sort name --limit 2",
+    "ls --tree -l --sort name desk",
+    "ls --tree --name *.rs",
     "cat desk/README.md",
     "cat README.md --lines 3",
     "cat desk/README.md --bytes 0-4",
@@ -90,7 +104,10 @@ OF_REFDESK = [
     "search --json -n 1 署名",
     "call resources_read uri=desk/README.md max_lines=1",
     "pack --budget 300 cursors",
+    "pack --budget 300 --json cursors",
+    "get file:///desk/{+path} path=README.md --json",
     "watch desk/none",
+    "watch desk/README.md",
     "cp desk/src copied",
     "cp -r desk/src copied",
     "cp -r desk/src copied",
@@ -115,16 +132,22 @@ def snapshots(program: Path) -> Iterator[tuple[str, str]]:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         web = ServerProcess([str(NODE), str(EVERYTHING), "streamableHttp"], {"PORT": str(port)}, port)
-        stdio = written(program, home, [*PLAIN, *OF_EVERYTHING], f"{node} {EVERYTHING} stdio")
-        yield "everything", stdio
+        yield "everything", written(program, home, [*PLAIN, *OF_EVERYTHING], f"{node} {EVERYTHING} stdio")
         # Over HTTP the server says the same.
+        clear_copies(home)
         yield "everything-http", written(program, home, [*PLAIN, *OF_EVERYTHING], stack.enter_context(web).url)
         for name, script in [("python-2", "python_2.py"), ("fastmcp", "fastmcp_4.py")]:
             server = f"{BUILD}/{name}/bin/python -B {HERE}/servers/{script}"
+            clear_copies(home)
             yield name, written(program, home, [*PLAIN, *OF_NOTES], server)
         desk = home / "desk"
         write_files(desk)
         yield "refdesk", written(program, home, [*PLAIN, *OF_REFDESK], None, desk)
+
+
+def clear_copies(home: Path) -> None:
+    """Removes what the commands of the server before copied."""
+    shutil.rmtree(home / "copied", ignore_errors=True)
 
 
 def written(program: Path, home: Path, commands: list[str], server: str | None, cwd: Path | None = None) -> str:

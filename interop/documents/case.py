@@ -2,16 +2,19 @@
 
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import threading
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
 
-# Above this product of lengths, texts are compared in linear time.
+# Above this product of lengths, texts are divided before they are compared.
 QUADRATIC = 4_000_000
+RUN = 5
 LOOK_AHEAD = 40
 
 
@@ -46,20 +49,22 @@ class Output:
     peak_bytes: int
 
 
-def run(command: list[str], limit: float = 60) -> Output:
+def run(command: list[str], limit: float = 60, environment: dict[str, str] | None = None) -> Output:
     """Runs a converter and measures it. A converter that takes longer than `limit` seconds is ended."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
-        timer = threading.Timer(limit, process.kill)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors, tempfile.NamedTemporaryFile("r") as usage:
+        # The memory of a process counts for those that it starts, and this one has much more than `time`.
+        measured = ["/usr/bin/time", "--quiet", "--format=%e %U %S %M", "--output", usage.name, *command]
+        process = subprocess.Popen(measured, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment, start_new_session=True)
+        timer = threading.Timer(limit, os.killpg, [process.pid, signal.SIGKILL])
         timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
+        process.wait()
         timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for file in output, errors:
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
-    return Output(*texts, process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+        _, user, system, kib = map(float, (usage.read().split() or "0 0 0 0".split())[-4:])
+    return Output(*texts, process.returncode, user + system, int(kib) << 10)
 
 
 def tokens(text: str) -> list[str]:
@@ -70,14 +75,55 @@ def tokens(text: str) -> list[str]:
 def found_in_order(expected: str, given: str) -> float:
     """The share of the words of `expected` that `given` has in the same order."""
     wanted, got = tokens(expected), tokens(given)
-    if not wanted:
-        return 1.0
+    return count_in_order(wanted, got) / len(wanted) if wanted else 1.0
+
+
+def count_in_order(wanted: list[str], got: list[str]) -> int:
+    """How many of `wanted` come in `got` in the same order: exactly in short lists; long ones are divided at runs of words
+    that both have once."""
     if wanted == got:
-        return 1.0
-    if len(wanted) * len(got) > QUADRATIC:
-        return found_greedily(wanted, got) / len(wanted)
-    matcher = SequenceMatcher(None, wanted, got, autojunk=False)
-    return sum(block.size for block in matcher.get_matching_blocks()) / len(wanted)
+        return len(wanted)
+    if len(wanted) * len(got) <= QUADRATIC:
+        matcher = SequenceMatcher(None, wanted, got, autojunk=False)
+        return sum(block.size for block in matcher.get_matching_blocks())
+    found, start, other_start = 0, 0, 0
+    anchors = common_runs(wanted, got)
+    if not anchors:
+        return found_greedily(wanted, got)
+    for at, other in [*anchors, (len(wanted), len(got))]:
+        if at < start or other < other_start:
+            continue
+        found += count_in_order(wanted[start:at], got[other_start:other])
+        while at < len(wanted) and other < len(got) and wanted[at] == got[other]:
+            at, other, found = at + 1, other + 1, found + 1
+        start, other_start = at, other
+    return found
+
+
+def common_runs(wanted: list[str], got: list[str]) -> list[tuple[int, int]]:
+    """Where runs of words begin that stand once in both lists, the most of them that come in the same order."""
+    places = [once(words) for words in (wanted, got)]
+    pairs = sorted((at, places[1][run]) for run, at in places[0].items() if run in places[1])
+    # The longest rising sequence, by the last element of those of each length.
+    lasts, order, before = [], [], []
+    for at, (_, other) in enumerate(pairs):
+        length = bisect_left(lasts, other)
+        before.append(order[length - 1] if length else None)
+        lasts[length : length + 1], order[length : length + 1] = [other], [at]
+    rising, last = [], order[-1] if order else None
+    while last is not None:
+        rising.append(pairs[last])
+        last = before[last]
+    return rising[::-1]
+
+
+def once(words: list[str]) -> dict[tuple[str, ...], int]:
+    """The runs of words that stand once in a list, and where."""
+    places: dict[tuple[str, ...], int] = {}
+    for at in range(len(words) - RUN + 1):
+        run = tuple(words[at : at + RUN])
+        places[run] = -1 if run in places else at
+    return {run: at for run, at in places.items() if at >= 0}
 
 
 def found_greedily(wanted: list[str], got: list[str]) -> int:

@@ -1,10 +1,11 @@
 """Converts the corpus with refdesk and with other converters, and compares what went in with what came out.
 
-`judge.py PROGRAM` runs in the environment that makes the documents. It prints a line of JSON for each check: its name, and
-its failure or null.
+`judge.py PROGRAM [MUTATIONS]` runs in the environment that makes the documents. It prints a line of JSON for each check: its
+name, and its failure or null. `judge.py PROGRAM 10000 mutations` runs the mutations alone, each in every form.
 """
 
 import json
+import os
 import random
 import re
 import sys
@@ -34,6 +35,12 @@ PANDOC = {kind: ["pandoc", "--from", reader, "--to", "markdown"] for kind, reade
           {"docx": "docx", "odt": "odt", "rtf": "rtf", "html": "html", "epub": "epub", "ipynb": "ipynb"}.items()}
 PDFTOTEXT = ["pdftotext", "-enc", "UTF-8"]
 
+# What is asserted of the reader of PDF that is built in, where pdftotext is not installed.
+LEAST_BUILT_IN = {"en": 0.99, "ja": 0.97}
+
+# What no form of a hostile document has: a line of /etc/passwd, and an address that runs a script.
+FORBIDDEN = re.compile(r"root:[^:\s]*:0:0|javascript:", re.IGNORECASE)
+
 # A hostile document may take the time and memory of a conversion, and of the program around it.
 MOST_SECONDS, MOST_BYTES = 15, 1.2 * (1 << 30)
 
@@ -45,8 +52,11 @@ CheckResult = tuple[str, str | None]
 def main() -> None:
     program = sys.argv[1]
     mutations = int(sys.argv[2]) if len(sys.argv) > 2 else MUTATIONS
+    run_checks = mutation_checks if "mutations" in sys.argv else checks
     with tempfile.TemporaryDirectory() as folder:
-        for check, failure in checks(program, Path(folder), mutations):
+        # Forms from the cache of another run cost nothing, and tell nothing.
+        os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
+        for check, failure in run_checks(program, Path(folder), mutations):
             print(json.dumps([check, failure]), flush=True)
 
 
@@ -58,8 +68,16 @@ def checks(program: str, folder: Path, mutations: int) -> Iterator[CheckResult]:
         yield from judge_cases(program, cases)
         hostile = made(HOSTILE.get(family, family), "hostile", folder / f"{family}-hostile")
         yield from judge_hostile(program, hostile)
+        if family == "pdf":
+            yield from judge_built_in(program, cases, folder)
     yield from judge_losses(program, folder)
+    yield from judge_real(program, folder)
     yield judge_mutations(program, all_cases, folder, mutations)
+
+
+def mutation_checks(program: str, folder: Path, mutations: int) -> Iterator[CheckResult]:
+    cases = [case for family in FAMILIES for case in made(family, "cases", folder / family)]
+    yield judge_mutations(program, cases, folder, mutations, in_all_forms=True)
 
 
 def made(module: str, what: str, folder: Path) -> list:
@@ -93,9 +111,16 @@ def judge_cases(program: str, cases: list[Case]) -> Iterator[CheckResult]:
             name += f", structure {structure:.4f}"
             if structure < LEAST_STRUCTURE:
                 failures.append(f"structure {structure:.4f}")
-        if rival := rival_words(kind, group):
+        name += f", {costs(outputs)}"
+        if rival := judge_rival(kind, group):
             name += f" ({rival})"
         yield name, "\n".join(failures[:20]) or None
+
+
+def costs(outputs: list[Output]) -> str:
+    """The CPU time of all conversions, and the most memory of one of them."""
+    seconds, peak = sum(output.cpu_seconds for output in outputs), max(output.peak_bytes for output in outputs)
+    return f"CPU {seconds:.2f} s, {peak >> 20} MiB"
 
 
 def holds(text: str, piece: str) -> bool:
@@ -103,18 +128,28 @@ def holds(text: str, piece: str) -> bool:
     return plain(piece) in plain(text) if plain(piece) else piece in text
 
 
-def convert(program: str, path: Path, to: str = "text/markdown") -> Output:
-    # Images have no Markdown; their text is what a model reads.
-    form = "text/plain" if path.suffix in {".png", ".jpg", ".jpeg", ".gif", ".webp", ".tiff", ".bmp", ".ico"} else to
-    form = "image/svg+xml" if path.suffix == ".svg" else form
-    form = "text/html" if path.suffix == ".md" else form
-    output = run([program, "convert", str(path), "--to", form])
+def convert(program: str, path: Path, to: str | None = None, environment: dict[str, str] | None = None) -> Output:
+    output = run([program, "convert", str(path), "--to", to or usual_form(path)], environment=environment)
     output.text = re.sub(r"<!-- page \d+ -->", "", output.text)
     return output
 
 
-def rival_words(kind: str, group: list[Case]) -> str | None:
-    """What another converter finds in the same files."""
+def usual_form(path: Path) -> str:
+    """The form that a model reads. Images have no Markdown; their text is what a model reads."""
+    if path.suffix in {".png", ".jpg", ".jpeg", ".gif", ".webp", ".tiff", ".bmp", ".ico"}:
+        return "text/plain"
+    return {".svg": "image/svg+xml", ".md": "text/html"}.get(path.suffix, "text/markdown")
+
+
+def forms_of(program: str, path: Path) -> list[str]:
+    """All forms of a document, which the refusal of another one lists; of what is no document, the usual one."""
+    refusal = run([program, "convert", str(path), "--to", "application/x-none"]).errors
+    listed = re.search(r"there are (.+)", refusal)
+    return [form.strip() for form in listed[1].split(",")] if listed else [usual_form(path)]
+
+
+def judge_rival(kind: str, group: list[Case]) -> str | None:
+    """What another converter finds in the same files, and what it takes."""
     if kind == "pdf":
         name, command = "pdftotext", lambda path: [*PDFTOTEXT, str(path), "-"]
     elif kind in PANDOC:
@@ -122,8 +157,28 @@ def rival_words(kind: str, group: list[Case]) -> str | None:
     else:
         return None
     small = [case for case in group if case.path.stat().st_size < 4 << 20]
-    found = [found_in_order(case.text, run(command(case.path)).text) for case in small]
-    return f"{name}: words {sum(found) / len(found):.4f}" if found else None
+    if not small:
+        return None
+    outputs = [run(command(case.path)) for case in small]
+    found = [found_in_order(case.text, output.text) for case, output in zip(small, outputs)]
+    of_all = "" if len(small) == len(group) else f" of {len(small)} files"
+    return f"{name}{of_all}: words {sum(found) / len(found):.4f}, {costs(outputs)}"
+
+
+def judge_built_in(program: str, cases: list[Case], folder: Path) -> Iterator[CheckResult]:
+    """PDF where pdftotext is not installed: the path of programs leads to an empty folder."""
+    (folder / "no-programs").mkdir()
+    environment = os.environ | {"PATH": str(folder / "no-programs")}
+    for language, least in LEAST_BUILT_IN.items():
+        group = [case for case in cases if case.language == language]
+        outputs = [convert(program, case.path, environment=environment) for case in group]
+        found = [found_in_order(case.text, output.text) for case, output in zip(group, outputs)]
+        failures = [f"{case.path.name}: {output.errors.strip()[:200]}" for case, output in zip(group, outputs) if output.exit]
+        share = sum(found) / len(found)
+        if share < least:
+            worst = sorted((share, case.path.name) for share, case in zip(found, group))[:5]
+            failures.append(f"wanted {least}; {worst}")
+        yield f"documents, pdf {language} without pdftotext: {len(group)} files, words {share:.4f}, {costs(outputs)}", "\n".join(failures) or None
 
 
 def judge_losses(program: str, folder: Path) -> Iterator[CheckResult]:
@@ -131,57 +186,77 @@ def judge_losses(program: str, folder: Path) -> Iterator[CheckResult]:
     for path, sentence in made("pdf", "losses", folder / "losses"):
         text = convert(program, path).text
         yield f"documents, lost text is said: {path.name}", None if sentence in text else text[:500]
-    for case in made("pdf", "real", folder / "real"):
-        found = import_module("pdf").words_found(case.text, convert(program, case.path).text)
-        name = f"documents, real {case.path.name}: {found:.4f} of the words of pdftotext"
-        yield name, None if found >= LEAST_WORDS else f"wanted {LEAST_WORDS}"
+
+
+def judge_real(program: str, folder: Path) -> Iterator[CheckResult]:
+    """Real documents have the words that another reader finds in them, in order."""
+    for case in made("real", "cases", folder / "real"):
+        output = convert(program, case.path, case.form)
+        found = found_in_order(case.text, output.text)
+        name = f"documents, real {case.kind} {case.language} {case.path.name}: {found:.4f} of the words of {case.reader}, {costs([output])}"
+        yield name, None if found >= case.least else f"wanted {case.least}; {output.errors.strip()[:300]}"
 
 
 def judge_hostile(program: str, hostile: list[tuple[str, Path]]) -> Iterator[CheckResult]:
     for name, path in hostile:
-        output = convert(program, path)
-        failure = None
-        if output.exit not in (0, 1):
-            failure = f"exit {output.exit}: {output.errors[-500:]}"
-        elif output.exit == 1 and not output.errors.strip().startswith("error: "):
-            failure = f"no clear error: {output.errors[-500:]}"
-        elif "crashed" in output.errors:
-            failure = f"the converter crashed: {output.errors[-500:]}"
-        elif output.cpu_seconds > MOST_SECONDS or output.peak_bytes > MOST_BYTES:
-            failure = f"{output.cpu_seconds:.1f} s, {output.peak_bytes >> 20} MiB"
-        said = output.errors.strip().splitlines()[0][:120] if output.exit else "converted"
-        yield f"documents, hostile {name}: {said}", failure
+        forms = forms_of(program, path)
+        outputs = [convert(program, path, form) for form in forms]
+        failures = [f"{form}: {failure}" for form, output in zip(forms, outputs) if (failure := hostile_failure(output))]
+        said = outputs[0].errors.strip().splitlines()[0][:120] if outputs[0].exit else "converted"
+        yield f"documents, hostile {name}, forms {len(forms)}: {said}", "\n".join(failures) or None
 
 
-def judge_mutations(program: str, cases: list[Case], folder: Path, count: int) -> CheckResult:
+def hostile_failure(output: Output) -> str | None:
+    if output.exit not in (0, 1):
+        return f"exit {output.exit}: {output.errors[-500:]}"
+    if output.exit == 1 and not output.errors.strip().startswith("error: "):
+        return f"no clear error: {output.errors[-500:]}"
+    if "crashed" in output.errors:
+        return f"the converter crashed: {output.errors[-500:]}"
+    if output.cpu_seconds > MOST_SECONDS or output.peak_bytes > MOST_BYTES:
+        return f"{output.cpu_seconds:.1f} s, {output.peak_bytes >> 20} MiB"
+    if found := FORBIDDEN.search(output.text):
+        return f"it has {output.text[max(found.start() - 100, 0) : found.end() + 100]!r}"
+    return None
+
+
+def judge_mutations(program: str, cases: list[Case], folder: Path, count: int, *, in_all_forms: bool = False) -> CheckResult:
     """Documents with changed bytes end in a result or in an error, and never in a crash of the program."""
     dice = random.Random(20_931)
     small = [case for case in cases if case.path.stat().st_size < 200_000]
-    tasks = []
-    for number in range(count):
-        case = dice.choice(small)
-        data = bytearray(case.path.read_bytes())
-        for _ in range(dice.randint(1, 12)):
-            data[dice.randrange(len(data))] = dice.randrange(256)
-        if dice.random() < 0.3:
-            del data[dice.randrange(len(data)):]
+    forms = {}
+    for case in small:
+        if case.path.suffix not in forms:
+            forms[case.path.suffix] = forms_of(program, case.path)
+
+    def attempt(number: int, case: Case, seed: int) -> tuple[Path, list[Output]]:
         path = folder / f"mutated-{number}{case.path.suffix}"
-        path.write_bytes(data)
-        tasks.append(path)
-
-    def attempt(path: Path) -> tuple[Path, Output]:
-        output = convert(program, path)
+        path.write_bytes(mutated(case.path.read_bytes(), random.Random(seed)))
+        wanted = forms[case.path.suffix]
+        wanted = wanted if in_all_forms else [wanted[seed % len(wanted)]]
+        outputs = [convert(program, path, form) for form in wanted]
         path.unlink()
-        return path, output
+        return path, outputs
 
-    crashed, bad = 0, []
+    crashed, conversions, bad = 0, 0, []
     with ThreadPoolExecutor(2) as pool:
-        for path, output in pool.map(attempt, tasks):
-            crashed += "crashed" in output.errors
-            if output.exit not in (0, 1):
-                bad.append(f"{path.name}: exit {output.exit}: {output.errors[-300:]}")
-    name = f"documents, {count} mutated: {crashed} converters crashed, the program never"
+        tasks = [pool.submit(attempt, number, dice.choice(small), dice.randrange(1 << 30)) for number in range(count)]
+        for task in tasks:
+            path, outputs = task.result()
+            conversions += len(outputs)
+            crashed += sum("crashed" in output.errors for output in outputs)
+            bad += [f"{path.name}: exit {output.exit}: {output.errors[-300:]}" for output in outputs if output.exit not in (0, 1)]
+    name = f"documents, {count} mutated, {conversions} conversions: {crashed} converters crashed, the program never"
     return name, "\n".join(bad[:10]) or None
+
+
+def mutated(content: bytes, dice: random.Random) -> bytes:
+    data = bytearray(content)
+    for _ in range(dice.randint(1, 12)):
+        data[dice.randrange(len(data))] = dice.randrange(256)
+    if dice.random() < 0.3:
+        del data[dice.randrange(len(data)) :]
+    return bytes(data)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,14 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from bombs import BOMB, deflated, packed, zip_file
+
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 ODF = "urn:oasis:names:tc:opendocument:xmlns"
 DEPTH = 100_000
-# How far a bomb unpacks.
-BOMB = 2 << 30
 
 
 def hostile_word(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -24,15 +24,11 @@ def hostile_word(folder: Path) -> Iterator[tuple[str, Path]]:
     document = f'<w:document xmlns:w="{WORD}" xmlns:r="{OFFICE}"><w:body><w:p><w:hyperlink r:id="r3"><w:r><w:t>click</w:t></w:r></w:hyperlink><w:r><w:footnoteReference w:id="1"/></w:r></w:p><w:sectPr><w:headerReference r:id="r1"/></w:sectPr></w:body></w:document>'
     yield "docx: relationships that leave the package", package(folder / "outside.docx", word_parts(document, rels))
     path = folder / "bomb.docx"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, part in word_parts("").items():
-            if name != "word/document.xml":
-                made.writestr(name, part)
-        with made.open("word/document.xml", "w", force_zip64=True) as part:
-            part.write(f'<w:document xmlns:w="{WORD}"><w:body><w:p><w:r><w:t>'.encode())
-            for _ in range(BOMB >> 20):
-                part.write(b" " * (1 << 20))
-    yield "docx: a part that unpacks to gigabytes", path
+    parts = {name: packed(part.encode()) for name, part in word_parts("").items()}
+    head = f'<w:document xmlns:w="{WORD}"><w:body><w:p><w:r><w:t>'.encode()
+    parts["word/document.xml"] = deflated(head=head), len(head) + BOMB, 0
+    path.write_bytes(zip_file(parts))
+    yield "docx: a part that unpacks to ten gigabytes", path
     yield from broken(folder, "docx", package(folder / "whole.docx", word_parts(f'<w:document xmlns:w="{WORD}"><w:body><w:p><w:r><w:t>whole</w:t></w:r></w:p></w:body></w:document>')))
     for name, body in odf_bodies():
         yield f"odt: {name}", package(folder / f"{slug(name)}.odt", odf_parts("text", body))

@@ -1,17 +1,14 @@
-"""PDF documents of the corpus: fonts and layouts that lose text in one reader or another, and real documents."""
+"""PDF documents of the corpus: fonts and layouts that lose text in one reader or another."""
 
-import gzip
 import random
-import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from case import Case, tokens
+from case import Case
 from pdf_hostile import hostile  # noqa: F401 - the suite takes it from here
 from pdf_raw import glyphs_only, japan_without_map
 from pdf_text import paragraph, sentence, table, title
@@ -28,11 +25,6 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, ListFlowable, ListItem, PageBreak, PageTemplate, Paragraph, SimpleDocTemplate, Table
 
 IPA = Path("/usr/share/fonts/opentype/ipafont-gothic/ipag.ttf")
-REAL = {
-    "debian-reference": ("ja", Path("/usr/share/debian-reference/debian-reference.ja.pdf")),
-}
-# Manuals that Debian's packages carry; those that are there are taken.
-MANUALS = "/usr/share/doc"
 
 # Fonts by language: embedded, standard ones that every reader has, and ones that no file carries.
 FONTS = {"en": ["Helvetica", "Times-Roman", "Courier"], "ja": ["IPAGothic", "HeiseiMin-W3", "HeiseiKakuGo-W5"]}
@@ -235,26 +227,6 @@ def losses(folder: Path) -> Iterator[tuple[Path, str]]:
     register_fonts()
     yield glyphs_only(folder), "the text of this page could not be read: 60 glyphs"
     yield picture_between(folder, "en", "Helvetica").path, "this page has no text, 1 image"
-
-
-def real(folder: Path) -> Iterator[Case]:
-    """Real documents, with the words that pdftotext finds in them. Compare them with `words_found`."""
-    documents = {name: found for name, found in REAL.items() if found[1].exists()}
-    for ending in (".pdf", ".pdf.gz"):
-        for manual in sorted(Path(MANUALS).glob(f"*/*{ending}")):
-            documents[manual.name.removesuffix(ending)] = ("en", manual)
-    for name, (language, source) in documents.items():
-        data = source.read_bytes()
-        path = folder / f"real-{name}.pdf"
-        path.write_bytes(gzip.decompress(data) if source.suffix == ".gz" else data)
-        text = subprocess.run(["pdftotext", str(path), "-"], capture_output=True, check=True).stdout
-        yield Case("pdf", language, path, text.decode())
-
-
-def words_found(expected: str, given: str) -> float:
-    """The share of the words of `expected` that `given` has, in whatever order."""
-    wanted, got = Counter(tokens(expected)), Counter(tokens(given))
-    return sum((wanted & got).values()) / max(1, sum(wanted.values()))
 
 
 if __name__ == "__main__":

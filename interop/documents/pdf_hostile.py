@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from bombs import zlib_stream
 from pdf_raw import composite_font, one_page, show, stream, write_pdf
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
@@ -86,6 +87,10 @@ def bombs(folder: Path) -> Iterator[tuple[str, Path]]:
     twice = zlib.compress(packed, 9)
     filters = b"/Filter [/FlateDecode /FlateDecode]"
     yield "content packed twice", write_pdf(folder / "content-twice.pdf", [CATALOG, PAGES, PAGE % b"", stream(twice, filters), *HELVETICA])
+    thrice = zlib.compress(zlib.compress(zlib_stream(), 9), 9)
+    filters = b"/Filter [/FlateDecode /FlateDecode /FlateDecode]"
+    bomb = write_pdf(folder / "content-thrice.pdf", [CATALOG, PAGES, PAGE % b"", stream(thrice, filters), *HELVETICA])
+    yield f"{bomb.stat().st_size} bytes that unpack to ten gigabytes", bomb
     objects = stream(packed, flate + b" /Type /ObjStm /N 1000000 /First 10")
     yield "object stream of a gigabyte", write_pdf(folder / "objects-bomb.pdf", [CATALOG, PAGES, PAGE % b"", stream(HELLO), *HELVETICA, objects])
     font = composite_font(b"Identity")

@@ -19,6 +19,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "search")]
 
+from bombs import nested_zip
 from desk import SearchDesk, mount, report, until
 from docx import Document
 from http_client import RpcError
@@ -58,6 +59,7 @@ def checks(program: Path, folder: Path) -> Iterator[CheckResult]:
         yield judge_tokens(desk, tokenizer)
         for archive, member in [("many.zip", f"f{MEMBERS // 2}.txt"), ("many.tar.gz", f"f{TAR_MEMBERS // 2}.txt")]:
             yield judge_member(desk, archive, member)
+        yield judge_bomb(desk, app / "bomb.zip")
 
 
 def write_documents(app: Path) -> None:
@@ -76,6 +78,7 @@ def write_documents(app: Path) -> None:
         with zipfile.ZipFile(heavy, "a") as package:
             package.writestr("word/media/ballast.bin", bytes(HEAVY_BYTES))
     (app / "small.txt").write_text("a small text\n")
+    nested_zip(app / "bomb.zip")
     with zipfile.ZipFile(app / "documents.zip", "w") as archive:
         for number in range(2):
             archive.write(app / f"report-{number}.pdf", f"report-{number}.pdf")
@@ -88,6 +91,28 @@ def write_documents(app: Path) -> None:
             entry, content = tarfile.TarInfo(f"f{number}.txt"), f"member {number}\n".encode()
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
+
+
+def judge_bomb(desk: SearchDesk, bomb: Path) -> CheckResult:
+    """A zip file in a zip file, whose member unpacks to ten gigabytes: it is listed, and refused or given by windows."""
+    before = memory(desk, "VmRSS")
+    reset_peak(desk)
+    begin = cpu_ticks(desk)
+    uri = f"file:///app/{bomb.name}/inner.zip"
+    listed = desk.call("resources_list", collection=uri)["structuredContent"]
+    whole = attempt(lambda: request(desk, "resources/read", uri=f"{uri}/zeros.txt"))
+    found = attempt(lambda: desk.call("resources_grep", pattern="needle", uri=uri))
+    milliseconds = (cpu_ticks(desk) - begin) * 1000 // os.sysconf("SC_CLK_TCK")
+    grown = memory(desk, "VmHWM") - before
+    failures = []
+    if "zeros.txt" not in json.dumps(listed):
+        failures.append(f"not listed: {json.dumps(listed)[:300]}")
+    if whole == "ok":
+        failures.append("all of it was given")
+    if grown > MOST_MEMBER_BYTES:
+        failures.append(f"wanted at most {MOST_MEMBER_BYTES >> 20} MiB")
+    name = f"archives, {bomb.stat().st_size} bytes that unpack to ten gigabytes: {whole[:100]}; searched: {found[:60]}; CPU {milliseconds} ms, {grown >> 20} MiB at most"
+    return name, "\n".join(failures) or None
 
 
 def write_pdf(path: Path, number: int) -> None:

@@ -20,12 +20,13 @@ export function launch() {
  */
 
 /**
- * A page whose requests stay at its origin: others are noted and refused.
+ * A page whose requests stay at its origin, and at others that are named: the rest is noted and refused.
  * @param {import("playwright-core").Browser} browser
  * @param {string} origin
  * @param {import("playwright-core").BrowserContextOptions} [options]
+ * @param {string[]} [others]
  */
-export async function openPage(browser, origin, options = {}) {
+export async function openPage(browser, origin, options = {}, others = []) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-US", ...options });
   context.setDefaultTimeout(WAIT_LIMIT);
   // Only pages of this machine, and those with TLS, have a clipboard.
@@ -33,7 +34,7 @@ export async function openPage(browser, origin, options = {}) {
   /** @type {Watched} */
   const watched = { ran: [], reached: [], dialogs: [], errors: [], blocked: [] };
   await context.exposeBinding("canary", (_, what) => void watched.ran.push(String(what)));
-  await context.route((url) => !isOwn(url, origin), (route) => {
+  await context.route((url) => !isOwn(url, origin) && !others.includes(url.origin), (route) => {
     watched.reached.push(route.request().url());
     return route.abort();
   });

@@ -1,6 +1,6 @@
 // The page's files from a folder in front of a refdesk, so that a change of them is tried without a build: `EXPLORER=FOLDER`.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { basename, join } from "node:path";
 
@@ -11,8 +11,10 @@ import { basename, join } from "node:path";
  */
 export function serveDrafts(folder, target) {
   const server = createServer((incoming, response) => {
-    const outgoing = request(target + incoming.url, { method: incoming.method, headers: incoming.headers }, (answer) => {
-      const { pathname } = new URL(incoming.url ?? "/", target);
+    const { pathname, search } = new URL(incoming.url ?? "/", target);
+    // refdesk does not know a new script yet, and answers for it as for any other.
+    const path = /^\/explorer\/\w+\.js$/.test(pathname) && existsSync(join(folder, basename(pathname))) ? "/explorer/app.js" : pathname;
+    const outgoing = request(target + path + search, { method: incoming.method, headers: incoming.headers }, (answer) => {
       const isFile = answer.statusCode === 200 && (pathname === "/" || pathname.startsWith("/explorer/"));
       if (!isFile) return void answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers));
       const body = readFileSync(join(folder, pathname === "/" ? "index.html" : basename(pathname)));

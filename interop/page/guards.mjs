@@ -28,7 +28,7 @@ export async function checkGuards({ program, folder, browser, report }) {
 async function checkOrigins({ program, folder, browser, settings, check }) {
   const desk = await new Refdesk(program, `${folder}/origins`, settings).start();
   for (const [what, address] of [["another host", "127.0.0.2"], ["another port of this machine", "127.0.0.1"]]) {
-    await check(`a page of ${what} ${address === "127.0.0.1" ? "cannot frame the page or take its scripts" : "reads nothing, and cannot frame the page or take its scripts"}`, async () => {
+    await check(`a page of ${what} reads nothing, and cannot frame the page or take its scripts`, async () => {
       const other = await serveBlank(address);
       const context = await browser.newContext();
       const page = await context.newPage();
@@ -38,8 +38,7 @@ async function checkOrigins({ program, folder, browser, settings, check }) {
       await context.close();
       other.server.close();
       assertEqual([seen.script, framed[1]], ["refused", "chrome-error://chromewebdata/"], "a script and a frame");
-      // refdesk admits the pages of this machine, as settings.md says.
-      if (address !== "127.0.0.1") assertEqual([seen.endpoint, ...seen.files], ["refused", "refused", "refused", "refused"], "the endpoint and files");
+      assertEqual([seen.endpoint, ...seen.files], ["refused", "refused", "refused", "refused"], "the endpoint and files");
     });
   }
   await check("the page opens no window of another origin that could reach back", async () => {

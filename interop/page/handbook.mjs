@@ -77,6 +77,15 @@ function program() {
   return `${lines.slice(0, 400).join("\n")}\n`;
 }
 
+/** Lines of the journal: far more than a page shows or reads at once. */
+export const JOURNAL_LINES = 20_000;
+
+/** A text of many lines of several lengths. */
+function journal() {
+  const lines = Array.from({ length: JOURNAL_LINES }, (_, at) => `entry ${at + 1}: ${"all quiet ".repeat(1 + (at % 7))}`);
+  return `${lines.join("\n")}\n`;
+}
+
 /** A gradient with a disc. */
 function logo() {
   return png(240, 160, (x, y) => ((x - 120) ** 2 + (y - 80) ** 2 < 3600 ? [255, 196, 61] : [40 + (x >> 1), 80 + (y >> 1), 200]));
@@ -94,13 +103,14 @@ export function writeHandbook(root) {
   put(folder, "notes.txt", "First note: buy a second token.\nSecond note: test the backup.\nThird note: thank Grace.\n");
   put(folder, "docs/signing.md", GUIDE);
   put(folder, "docs/設計.md", JAPANESE);
-  put(folder, "docs/plan.pdf", pdf(PAGES));
+  put(folder, "docs/plan.pdf", pdf(PAGES), 24 * 40);
   put(folder, "docs/load.ipynb", JSON.stringify(NOTEBOOK, null, 1));
   put(folder, "src/keys.py", 'def owner(key):\n    """The owner of a key."""\n    return key.owner\n');
   put(folder, "src/main.rs", program());
   put(folder, "src/owner.diff", DIFF);
   put(folder, "data/people.csv", `${PEOPLE.join("\n")}\n`);
   put(folder, "data/config.json", JSON.stringify(CONFIG, null, 2));
+  put(folder, "data/journal.txt", journal());
   put(folder, "images/logo.png", logo());
   put(folder, "images/map.svg", MAP);
   commit(folder, "Add the handbook", "2026-03-02T09:00:00Z");
@@ -110,16 +120,17 @@ export function writeHandbook(root) {
 }
 
 /**
- * Writes a file, some hours old.
+ * Writes a file that is some hours old.
  * @param {string} folder
  * @param {string} path
  * @param {string | Buffer} content
+ * @param {number} [hours]
  */
-function put(folder, path, content) {
+function put(folder, path, content, hours = 2 + path.length) {
   const file = join(folder, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, content);
-  const changed = Date.now() / 1000 - 3600 * (2 + path.length);
+  const changed = Date.now() / 1000 - 3600 * hours;
   utimesSync(file, changed, changed);
 }
 
@@ -140,7 +151,12 @@ function commit(folder, message, date) {
  */
 export function handbookSettings(folder) {
   const path = JSON.stringify(folder);
-  return `[mounts.handbook]\nkind = "fs"\npath = ${path}\n\n[[mounts.handbook.rules]]\nglob = "docs/**/*.md"\npriority = 0.9\n\n[mounts.handbook-git]\nkind = "git"\npath = ${path}\n`;
+  return `[mounts.handbook]\nkind = "fs"\npath = ${path}\n\n[[mounts.handbook.rules]]\nglob = "docs/**/*.md"\npriority = 0.9\n\n[[mounts.handbook.rules]]\nglob = "src/**"\naudience = ["assistant"]\n\n[mounts.handbook-git]\nkind = "git"\npath = ${path}\n`;
+}
+
+/** Settings for a server that does not start. */
+export function brokenSettings() {
+  return upstreamSettings("broken", ["/nonexistent/broken-server"]);
 }
 
 /**

@@ -1,4 +1,4 @@
-// Starts and stops refdesk, each with a state folder of its own.
+// Starts and stops refdesk, each with a state folder of its own, and other servers.
 
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -53,7 +53,7 @@ export class Refdesk {
     const env = { ...process.env, HOME: this.folder, XDG_STATE_HOME: join(this.folder, "state"), XDG_CACHE_HOME: join(this.folder, "cache"), REFDESK_START_WAIT: "60s" };
     const child = spawn(this.program, command, { env, cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
-    children.add(this);
+    running.add(this);
     this.#keep(child.stderr);
     this.banner = await new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`refdesk printed no banner:\n${this.#output.join("\n")}`)), START_LIMIT);
@@ -88,19 +88,51 @@ export class Refdesk {
   async stop() {
     const child = this.#child;
     this.#child = null;
-    children.delete(this);
-    if (!child || child.exitCode !== null) return;
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT);
-    await ended;
-    clearTimeout(timer);
+    running.delete(this);
+    if (child) await end(child);
   }
 }
 
-/** @type {Set<Refdesk>} */
-const children = new Set();
+/** Ends a process, and waits for its end. @param {import("node:child_process").ChildProcess} child */
+async function end(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT);
+  await ended;
+  clearTimeout(timer);
+}
+
+/**
+ * Starts another server, and waits until it prints `ready`.
+ * @param {string[]} command
+ * @param {string} ready
+ * @param {Record<string, string>} [env]
+ */
+export async function startServer([program, ...options], ready, env = {}) {
+  const child = spawn(program, options, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const server = { stop: () => (running.delete(server), end(child)) };
+  running.add(server);
+  await new Promise((resolve, reject) => {
+    let output = "";
+    const timer = setTimeout(() => reject(new Error(`${program} did not print ${ready}:\n${output}`)), START_LIMIT);
+    const read = (/** @type {Buffer} */ data) => {
+      if (output.includes(ready)) return;
+      output += data;
+      if (!output.includes(ready)) return;
+      clearTimeout(timer);
+      resolve(undefined);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", (code) => reject(new Error(`${program} ended with ${code}:\n${output}`)));
+  });
+  return server;
+}
+
+/** What runs now. @type {Set<{ stop: () => Promise<void> }>} */
+const running = new Set();
 
 export async function stopAll() {
-  await Promise.all([...children].map((one) => one.stop()));
+  await Promise.all([...running].map((one) => one.stop()));
 }

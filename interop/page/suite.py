@@ -1,8 +1,9 @@
 """Checks of the page in Chromium. The checks themselves are the Node program beside this file.
 
 `python3 -B page/suite.py PROGRAM [--accept] [SUBJECT…]` runs them alone; `--accept` takes the screenshots of docs/images anew.
-The subjects are walks (or one of browse, search, previews, forms, basket, settings and live), accessibility, hostile, guards,
-crowd and screenshots. With EXPLORER=FOLDER the files of the page come from that folder, so that a change needs no build.
+The subjects are sources, walks (or one of browse, search, previews, forms, basket, settings and live), elsewhere, lists,
+preferences, accessibility, hostile, guards, crowd and screenshots. With EXPLORER=FOLDER the files of the page come from that
+folder, so that a change needs no build.
 """
 
 import json

@@ -15,7 +15,38 @@ export async function walkBrowse({ page, hand, desk, check }) {
     // It may still start when the page opens, so its card has to change by itself.
     await card("asking").locator(".badge", { hasText: "ready" }).waitFor();
     const names = await page.locator(".card h3").allInnerTexts();
-    assertEqual(names.sort(), ["asking", "handbook", "handbook-git"], "the mounts");
+    assertEqual(names.sort(), ["asking", "broken", "handbook", "handbook-git"], "the mounts");
+  });
+
+  await check("Home shows what a mount counts, what is kept of its documents, and what is wrong with one that fails", async () => {
+    const card = (/** @type {string} */ name) => page.locator(".card", { has: page.locator("h3", { hasText: new RegExp(`^${name}$`) }) });
+    await card("handbook").getByText(/^fs · \d+ resources$/).waitFor();
+    await card("broken").locator(".badge", { hasText: "failed" }).waitFor();
+    const problem = await card("broken").locator(".problem").innerText();
+    assert(/^the server cannot be reached (now|.* ago)$/.test(problem), problem);
+    assert((await card("broken").locator(".next-step").innerText()).startsWith("Next: check that the server runs"), "the next step");
+    assertEqual(await card("handbook").locator(".problem, .next-step").count(), 0, "problems of a mount that is ready");
+    await treeRow(page, "broken").locator(".dot[data-state=failed]").waitFor();
+    // Documents are counted once they are converted, and the templates of a server once they are listed.
+    await page.evaluate(() => globalThis.refdesk.api.templates());
+    await page.evaluate(() => globalThis.refdesk.api.read("file:///handbook/docs/plan.pdf", { accept: ["text/markdown"] }));
+    await page.reload();
+    const kept = card("handbook").getByText(/^\d+ documents converted, \d+ from the cache · [\d.]+ \w+ of [\d.]+ \w+ kept$/);
+    await kept.waitFor();
+    await card("asking").getByText(/^upstream · (\d+ resources · )?1 template$/).waitFor();
+    return `${problem}; ${await kept.innerText()}`;
+  });
+
+  await check("Home shows the subscriptions, and those that come", async () => {
+    const rows = page.locator("section", { has: page.getByRole("heading", { name: "Subscriptions" }) }).locator("tbody tr");
+    await rows.filter({ hasText: "refdesk://mounts" }).waitFor();
+    await rows.filter({ hasText: "list of resources" }).waitFor();
+    await page.evaluate(() => globalThis.refdesk.client.subscribe("file:///handbook/notes.txt"));
+    const row = rows.filter({ hasText: "file:///handbook/notes.txt" });
+    await row.waitFor();
+    assertEqual((await row.locator("td").allInnerTexts())[1], "1", "the subscribers");
+    await page.evaluate(() => globalThis.refdesk.client.unsubscribe("file:///handbook/notes.txt"));
+    await row.waitFor({ state: "detached" });
   });
 
   await check("Home shows who is connected and what was asked, where the server tells", async () => {
@@ -75,7 +106,7 @@ export async function walkBrowse({ page, hand, desk, check }) {
     await until(() => names(page), (seen) => seen.length === 4);
   });
 
-  await check("the list sorts by size, and the other way, and by priority", async () => {
+  await check("the list sorts by size, and the other way, by priority and by age", async () => {
     await hand.press(page.getByRole("button", { name: "Size" }));
     const sorted = await until(() => sizes(page), (seen) => seen.length === 4 && isSorted(seen));
     await hand.press(page.getByRole("button", { name: "Size" }));
@@ -83,6 +114,11 @@ export async function walkBrowse({ page, hand, desk, check }) {
     assertEqual(await page.locator(".list-head .size").getAttribute("aria-sort"), "ascending", "what a screen reader is told");
     await hand.press(page.getByRole("button", { name: "Priority" }));
     await until(() => names(page), (seen) => seen.slice(0, 2).sort().join() === "signing.md,設計.md");
+    await hand.press(page.getByRole("button", { name: "Changed" }));
+    // The longer a path is, the older is its file, and the plan is the oldest.
+    await until(() => shownNames(page), (seen) => seen.at(-1) === "plan.pdf" && seen.indexOf("設計.md") < seen.indexOf("signing.md"));
+    await hand.press(page.getByRole("button", { name: "Changed" }));
+    await until(() => shownNames(page), (seen) => seen[0] === "plan.pdf");
     await hand.press(page.getByRole("button", { name: "Name" }));
     return `sizes ${sorted.join(", ")}`;
   });
@@ -91,6 +127,14 @@ export async function walkBrowse({ page, hand, desk, check }) {
 /** @param {import("playwright-core").Page} page */
 function names(page) {
   return page.locator(".list-row .row-name").allInnerTexts();
+}
+
+/** The names of the rows, from top to bottom. @param {import("playwright-core").Page} page */
+function shownNames(page) {
+  return page.locator(".list-row").evaluateAll((all) => all
+    .map((row) => ({ y: row.getBoundingClientRect().y, name: row.querySelector(".row-name")?.textContent ?? "" }))
+    .sort((a, b) => a.y - b.y)
+    .map(({ name }) => name));
 }
 
 /** The sizes of the rows in bytes, from top to bottom. @param {import("playwright-core").Page} page */

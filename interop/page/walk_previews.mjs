@@ -2,7 +2,9 @@
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { JOURNAL_LINES } from "./handbook.mjs";
 import { assert, assertEqual, until } from "./report.mjs";
+import { isInView } from "./walk_browse.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -69,6 +71,8 @@ export async function walkPreviews({ page, hand, desk, check }) {
     assert(/\/ 3/.test(await page.locator(".section-bar").innerText()), "the number of pages");
   });
 
+  await walkLongText({ page, hand, desk, check });
+
   await check("JSON opens level by level", async () => {
     await page.goto(desk.page("#/file:///handbook/data/config.json"));
     await hand.press(page.locator(".preview-body summary", { hasText: "keys:" }));
@@ -100,6 +104,63 @@ export async function walkPreviews({ page, hand, desk, check }) {
   await walkDetails({ page, hand, desk, check });
 }
 
+/** A text of 20,000 lines: read by window, where it is looked at. @param {Pick<import("./walk_browse.mjs").Walk, "page" | "hand" | "desk" | "check">} walk */
+async function walkLongText({ page, desk, check }) {
+  const uri = "file:///handbook/data/journal.txt";
+  const line = (/** @type {number} */ number) => page.locator(".code-line", { hasText: new RegExp(`^entry ${number}: `) });
+  /** @type {any[]} */
+  let reads = [];
+  const note = (/** @type {import("playwright-core").Request} */ request) => {
+    const { method, params } = JSON.parse(request.postData() ?? "{}");
+    if (method === "resources/read" && params.uri === uri) reads.push(params._meta?.["dev.refdesk/window"] ?? "all of it");
+  };
+  const isSparing = async () => {
+    const rows = await page.locator(".code-line").count();
+    assert(rows < 150, `${rows} lines in the document`);
+    const [most] = reads.map((window) => Number(window.max_lines ?? JOURNAL_LINES)).sort((a, b) => b - a);
+    assert(reads.length > 0 && reads.length < 20 && most <= 1000, JSON.stringify(reads));
+    return `${reads.length} windows of at most ${most} lines`;
+  };
+  page.on("request", note);
+
+  await check("a text of 20,000 lines is read by window as it scrolls", async () => {
+    await page.goto("about:blank");
+    await page.goto(desk.page(`#/${uri}`));
+    await line(1).waitFor();
+    const list = page.locator(".code");
+    const scrollTo = (/** @type {number} */ part) => list.evaluate((element, at) => void (element.scrollTop = element.scrollHeight * at), part);
+    await scrollTo(0.5);
+    const [middle] = await until(() => shownLines(page), (seen) => seen.length > 10 && seen[0] > 1000);
+    assert(middle > 5000 && middle < 15_000, `line ${middle} in the middle`);
+    // The length of what is not read is a guess, so the end may move away once.
+    await until(async () => (await scrollTo(1), await shownLines(page)), (seen) => seen.at(-1) === JOURNAL_LINES);
+    await until(() => isInView(line(JOURNAL_LINES)), Boolean);
+    return isSparing();
+  });
+
+  await check("a deep link shows line 15,000 of 20,000, and the lines around it", async () => {
+    reads = [];
+    await page.goto("about:blank");
+    await page.goto(desk.page(`#/${uri}:15000`));
+    const target = page.locator(".code-line.target");
+    await target.filter({ hasText: "entry 15000: " }).waitFor();
+    await until(() => isInView(target), Boolean);
+    assertEqual(await target.locator(".line-number").getAttribute("data-line"), "15000", "its number");
+    const seen = await shownLines(page);
+    assertEqual(seen, Array.from({ length: seen.length }, (_, at) => seen[0] + at), "the lines in a row");
+    await page.locator(".code").evaluate((element) => void (element.scrollTop -= 20 * 1000));
+    await line(14_000).waitFor();
+    page.off("request", note);
+    return isSparing();
+  });
+}
+
+/** The entries of the journal that are in the document, in order. @param {Page} page @returns {Promise<number[]>} */
+async function shownLines(page) {
+  const texts = await page.locator(".code-line .line-text").allInnerTexts();
+  return texts.map((text) => Number(/^entry (\d+):/.exec(text)?.[1])).filter(Number.isFinite).sort((a, b) => a - b);
+}
+
 /** @param {Pick<import("./walk_browse.mjs").Walk, "page" | "hand" | "desk" | "check">} walk */
 async function walkDetails({ page, hand, desk, check }) {
   const details = page.getByRole("complementary", { name: "Details" });
@@ -111,7 +172,14 @@ async function walkDetails({ page, hand, desk, check }) {
     await until(facts, (seen) => ["text/markdown", "tokens", "0.9", "handbook (fs)"].every((word) => seen.includes(word)));
   });
 
+  await check("the details of a resource behind another server say how old they are", async () => {
+    await page.goto(desk.page("#/asking+menu://soup"));
+    await details.locator("dd", { hasText: /fetched from the server (now|\d+ sec\. ago)/ }).waitFor();
+  });
+
   await check("the details copy the URI, a mention, a tool call and a curl that works", async () => {
+    await page.goto(desk.page(`#/${uri}`));
+    await details.getByText(uri, { exact: true }).waitFor();
     const copied = async (/** @type {string} */ label) => {
       await page.evaluate(() => navigator.clipboard.writeText(""));
       await hand.press(details.getByRole("button", { name: label, exact: true }));

@@ -23,6 +23,32 @@ export async function walkSearch({ page, hand, desk, check }) {
     await until(() => hits(page), (seen) => seen.some((uri) => uri.includes("signing.md")));
   });
 
+  const filterBy = async (/** @type {string} */ label, /** @type {string} */ value, /** @type {(uris: string[]) => boolean} */ isRight) => {
+    await hand.choose(page.getByLabel(label, { exact: true }), value);
+    const seen = await until(() => hits(page), isRight);
+    await hand.choose(page.getByLabel(label, { exact: true }), "any");
+    await until(() => hits(page), (all) => all.length > seen.length);
+    return seen.length;
+  };
+
+  await check("search filters by mount, by age, by audience and by priority", async () => {
+    await hand.startSearch();
+    await hand.type(page.getByRole("searchbox", { name: "Search", exact: true }), "key");
+    const isIn = (/** @type {string[]} */ uris, /** @type {string} */ part) => uris.some((uri) => uri.includes(part));
+    await until(() => hits(page), (seen) => ["signing.md", "plan.pdf", "src/main.rs"].every((part) => isIn(seen, part)));
+    const counts = [
+      await filterBy("Mount", "handbook-git", (seen) => seen.length === 0),
+      await filterBy("Changed", "last week", (seen) => isIn(seen, "signing.md") && !isIn(seen, "plan.pdf")),
+      await filterBy("Audience", "for people", (seen) => isIn(seen, "signing.md") && !isIn(seen, "/src/")),
+      await filterBy("Priority", "≥ 0.8", (seen) => seen.length > 0 && seen.every((uri) => uri.includes("/docs/"))),
+    ];
+    return `${counts.join(", ")} passages`;
+  });
+
+  await check("search without a model has no choice between words and meaning", async () => {
+    assertEqual(await page.getByLabel("By", { exact: true }).isVisible(), false, "the choice");
+  });
+
   await check("search finds Japanese text, and filters by language", async () => {
     await hand.startSearch();
     await hand.type(page.getByRole("searchbox", { name: "Search", exact: true }), "署名鍵");

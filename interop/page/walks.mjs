@@ -1,7 +1,7 @@
 // The walks through the page, by mouse and again by keyboard alone.
 
 import { openPage } from "./browser.mjs";
-import { handbookSettings, upstreamSettings, writeHandbook } from "./handbook.mjs";
+import { brokenSettings, handbookSettings, upstreamSettings, writeHandbook } from "./handbook.mjs";
 import { Keyboard, Mouse } from "./hands.mjs";
 import { python, servers } from "./modules.mjs";
 import { freePort, Refdesk } from "./refdesk.mjs";
@@ -22,7 +22,7 @@ export async function checkWalks({ program, folder, browser, report, chosen }) {
   const named = Object.keys(WALKS).filter((name) => chosen.includes(name));
   const walks = named.length > 0 ? named : Object.keys(WALKS);
   const handbook = writeHandbook(folder);
-  const settings = handbookSettings(handbook) + upstreamSettings("asking", [python, "-B", `${servers}/asking.py`]);
+  const settings = handbookSettings(handbook) + upstreamSettings("asking", [python, "-B", `${servers}/asking.py`]) + brokenSettings();
   // A port of its own, so that it is the same after a restart.
   const desk = await new Refdesk(program, `${folder}/desk`, settings, { port: await freePort() }).start();
   for (const Hand of [Mouse, Keyboard]) {

@@ -1,9 +1,10 @@
-// Test server on the TypeScript SDK 2.x packages, over stdio, or over HTTP at the port of the first argument.
+// Test server on the TypeScript SDK 2.x packages: over stdio, or over HTTP at a port. `stateless` behind the port leaves out
+// the revisions with a handshake.
 
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 
-const [folder, port] = process.argv.slice(2);
+const [folder, port, eras] = process.argv.slice(2);
 /** Loads a package from the server's install folder. */
 const requireInstalled = createRequire(`${folder}/`);
 const { McpServer, ResourceTemplate, createMcpHandler } = requireInstalled("@modelcontextprotocol/server");
@@ -38,6 +39,6 @@ if (port === undefined) {
   requireInstalled("@modelcontextprotocol/server/stdio").serveStdio(notes);
 } else {
   const { toNodeHandler } = requireInstalled("@modelcontextprotocol/node");
-  const server = createServer(toNodeHandler(createMcpHandler(notes)));
+  const server = createServer(toNodeHandler(createMcpHandler(notes, { legacy: eras === "stateless" ? "reject" : "stateless" })));
   server.listen(Number(port), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
 }

@@ -10,6 +10,9 @@ use std::ops::Range;
 
 use outline::TextSection;
 
+pub(crate) use markdown::is_front_matter_mark;
+pub(crate) use outline::lines;
+
 /// Sections are joined up to this many characters.
 const JOINED: usize = 800;
 /// A section over this many characters is divided.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use redaction::{Redaction, RedactionScope};
 use resource::{
-    Context, Error, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri, UriRewrite,
+    Context, Error, HealthFact, HealthStatus, MountInfo, PageRequest, Principal, Provider, Uri,
+    UriRewrite,
 };
 
 use crate::access::AccessRules;
@@ -23,6 +24,10 @@ use crate::layers::unpacked::Unpacked;
 use crate::layers::withheld::Withheld;
 use crate::layers::{self, Layer};
 use crate::memo::Memo;
+
+/// How many characters of a source's name and version are told, and of its other texts.
+const NAME_CHARS: usize = 100;
+const FACT_CHARS: usize = 1_000;
 
 /// A provider under a name, wrapped in its layers.
 pub struct Mount {
@@ -69,7 +74,8 @@ pub struct MountOptions {
     pub required: bool,
     /// Whether archives are collections, whose members are resources.
     pub unpack: bool,
-    /// Whether the provider masks by itself: then only members of archives are masked around it.
+    /// Whether the provider masks by itself: then only members of archives, and what is no content, are
+    /// masked around it.
     pub masks_itself: bool,
     /// What the layer around the provider masks.
     pub redaction: Redaction,
@@ -106,8 +112,8 @@ impl MountOptions {
         if self.redaction.scope() != RedactionScope::Off {
             match self.masks_itself {
                 false => layers.push(Box::new(Redacted(self.redaction))),
-                true if self.unpack => layers.push(Box::new(RedactedMembers(self.redaction))),
-                true => {}
+                // Errors, completions and logs are masked here too, whether there are archives or not.
+                true => layers.push(Box::new(RedactedMembers(self.redaction))),
             }
         }
         if self.unpack {
@@ -184,10 +190,13 @@ impl Mount {
         MountInfo { name, kind, root, description: self.description.clone(), folder, health }
     }
 
-    /// The health of its source, as far as the principal may know it.
+    /// The health of its source, as far as the principal may know it. Texts are cut here, behind the
+    /// layer that masks them: of a secret across the cut, nothing is left to be recognized by.
     pub fn health(&self, ctx: &Context) -> HealthStatus {
         let health = self.provider.facets().health;
-        health.map_or_else(HealthStatus::ready, |health| health.health(ctx))
+        let mut status = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
+        status.facts.iter_mut().for_each(|(name, fact)| cut_fact(name, fact));
+        status
     }
 
     /// Logs that a list goes without the mount, once for each reason until it is listed again.
@@ -258,5 +267,19 @@ impl Mount {
     pub fn unlisted(mut self) -> Self {
         self.listed = false;
         self
+    }
+}
+
+/// Cuts the texts of a fact.
+fn cut_fact(name: &str, fact: &mut HealthFact) {
+    match fact {
+        HealthFact::Text(text) => {
+            let most = if ["name", "version"].contains(&name) { NAME_CHARS } else { FACT_CHARS };
+            if let Some((end, _)) = text.char_indices().nth(most) {
+                text.truncate(end);
+            }
+        }
+        HealthFact::Group(facts) => facts.iter_mut().for_each(|(name, one)| cut_fact(name, one)),
+        HealthFact::Flag(_) | HealthFact::Count(_) | HealthFact::Time(_) => {}
     }
 }

@@ -93,6 +93,11 @@ impl Access {
         self.tokens.replace(tokens);
     }
 
+    /// Whether a client needs a token.
+    pub(crate) fn wants_token(&self) -> bool {
+        self.had_tokens.load(Ordering::Relaxed)
+    }
+
     /// The files that can change while the server runs.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let files = |tls: &TlsFiles| [tls.paths.certificate.clone(), tls.paths.key.clone()];

@@ -15,7 +15,7 @@ use terminal::TerminalCommand;
 use crate::listen::ListenAddress;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use host::{HostConfigArgs, ImportArgs};
-pub(crate) use models::{AddModelArgs, ModelsCommand, RemoveModelArgs};
+pub(crate) use models::{AddModelArgs, ListModelsArgs, ModelsCommand, RemoveModelArgs};
 
 /// The reference desk for AI models: every source of context as MCP resources.
 #[derive(Debug, Parser)]
@@ -275,6 +275,9 @@ pub(crate) struct ConvertWorkerArgs {
     /// Tell where an image was taken
     #[arg(long)]
     pub(crate) position: bool,
+    /// The program that reads PDF documents
+    #[arg(long)]
+    pub(crate) pdftotext: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -308,4 +311,7 @@ pub(crate) struct NewTokenArgs {
     /// A scope that the token grants; repeatable
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

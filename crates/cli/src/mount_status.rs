@@ -90,6 +90,9 @@ impl MountStatus {
             if let Some(fault) = covered.fault {
                 told["index"]["fault"] = fault.into();
             }
+            if index.is_some_and(SearchIndex::has_meaning) {
+                told["index"]["meaning"] = true.into();
+            }
         }
         // All mounts share them, so that these numbers too would tell of others.
         if let Some(pool) = self.converters.as_ref().filter(|_| !self.mount.is_restricted()) {

@@ -26,6 +26,9 @@ pub(crate) struct RunningServer {
     pub(crate) folders: Vec<(String, PathBuf)>,
     #[serde(default)]
     pub(crate) process: i32,
+    /// Whether its clients need a token.
+    #[serde(default)]
+    pub(crate) wants_token: bool,
 }
 
 /// Announces a server until it is dropped.
@@ -43,10 +46,14 @@ impl Drop for Announcement {
 
 impl RunningServer {
     /// Announces a server at `url`. Without a writable state folder, commands do not find it.
-    pub(crate) fn announce(url: &str, folders: Vec<(String, PathBuf)>) -> Option<Announcement> {
+    pub(crate) fn announce(
+        url: &str,
+        folders: Vec<(String, PathBuf)>,
+        wants_token: bool,
+    ) -> Option<Announcement> {
         let folder = std::env::current_dir().ok()?;
         let process = rustix::process::getpid().as_raw_nonzero().get();
-        let running = Self { url: url.to_owned(), folder, folders, process };
+        let running = Self { url: url.to_owned(), folder, folders, process, wants_token };
         let announced = announce_in(&servers_folder()?, &running);
         announced.inspect_err(|error| tracing::debug!(%error, "the server is not announced")).ok()
     }
@@ -105,6 +112,7 @@ mod tests {
             folder: "/a".into(),
             folders: Vec::new(),
             process: 1,
+            wants_token: false,
         };
         fs::write(folder.path().join("1.json"), serde_json::to_vec(&running).unwrap()).unwrap();
         assert_eq!(find_in(folder.path()), []);

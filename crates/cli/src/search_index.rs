@@ -75,15 +75,21 @@ impl Searching {
     }
 
     /// Loads the model that the settings name, so that the index finds by meaning too. Without it, it
-    /// finds by words, and the log says why.
+    /// finds by words, and results and the log say why.
     pub(crate) async fn enable_meaning(&self, search: &SearchSettings) {
-        let embedder = match load_embedder(search).await {
-            Ok(Some(embedder)) => embedder,
-            Ok(None) => return,
-            Err(error) => return tracing::error!("search by meaning is off: {error:#}"),
+        let refuse = |why: String| {
+            tracing::error!("search by meaning is off: {why}");
+            let reason = "the configured model cannot be used; the log of the server says why";
+            self.parts.index.refuse_meaning(reason.to_owned());
         };
-        if let Err(error) = self.parts.index.enable_meaning(embedder) {
-            tracing::error!("search by meaning is off: {}", error.with_causes());
+        match load_embedder(search).await {
+            Ok(Some(embedder)) => {
+                if let Err(error) = self.parts.index.enable_meaning(embedder) {
+                    refuse(error.with_causes().to_string());
+                }
+            }
+            Ok(None) => {}
+            Err(error) => refuse(format!("{error:#}")),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Which server a command talks to: the one that `--server` names, or the refdesk of this folder.
 
+use std::cmp::Reverse;
 use std::env;
 use std::path::PathBuf;
 
@@ -24,15 +25,21 @@ pub(crate) struct ServerChoice {
 
 #[async_trait]
 impl ServerResolver for ServerChoice {
-    async fn resolve(&self, server: Option<&str>) -> Result<ResolvedServer, CommandError> {
+    async fn resolve(
+        &self,
+        server: Option<&str>,
+        has_token: bool,
+    ) -> Result<ResolvedServer, CommandError> {
         match server {
-            None => self.usual_server().map_err(|error| CommandError::Failed(error.to_string())),
+            None => self
+                .usual_server(has_token)
+                .map_err(|error| CommandError::Failed(error.to_string())),
             Some(server) => {
                 let target = named_server(server);
                 let target =
                     target.map_err(|error| CommandError::Usage(format!("--server: {error}")))?;
                 let supervisor = Some(OWN_PROGRAM.into());
-                Ok(ResolvedServer { target, folders: Vec::new(), supervisor })
+                Ok(ResolvedServer { target, folders: Vec::new(), supervisor, locked: None })
             }
         }
     }
@@ -40,19 +47,20 @@ impl ServerResolver for ServerChoice {
 
 impl ServerChoice {
     /// The refdesk that runs for this folder or one above it; else one that is started for the
-    /// command and ends with it.
-    fn usual_server(&self) -> anyhow::Result<ResolvedServer> {
+    /// command and ends with it. One that wants a token is for a person who sends one.
+    fn usual_server(&self, has_token: bool) -> anyhow::Result<ResolvedServer> {
         let here = env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let running = RunningServer::find_all();
-        let nearest = running
-            .into_iter()
-            .filter(|server| here.starts_with(&server.folder))
-            .max_by_key(|server| server.folder.components().count());
+        let mut running = RunningServer::find_all();
+        running.retain(|server| here.starts_with(&server.folder));
+        running.sort_by_key(|server| Reverse(server.folder.components().count()));
+        let can_use = |server: &RunningServer| has_token || !server.wants_token;
+        let nearest = running.iter().find(|server| can_use(server)).cloned();
+        let locked = running.into_iter().find(|server| !can_use(server)).map(|server| server.url);
         if let Some(RunningServer { url, folders, .. }) = nearest {
             let target = ServerTarget::Http { url, headers: Vec::new() };
             let folders =
                 folders.into_iter().map(|(uri, path)| LocalFolder { uri, path }).collect();
-            return Ok(ResolvedServer { target, folders, supervisor: None });
+            return Ok(ResolvedServer { target, folders, supervisor: None, locked: None });
         }
         let mut args = vec!["serve".to_owned(), "--stdio".to_owned()];
         if !self.needs_index {
@@ -62,7 +70,8 @@ impl ServerChoice {
         let settings = Settings::load_here().ok();
         let folders = settings.as_ref().map(Settings::served_folders).unwrap_or_default();
         let folders = folders.into_iter().map(|(uri, path)| LocalFolder { uri, path }).collect();
-        Ok(ResolvedServer { target: program(words, Vec::new(), None)?, folders, supervisor: None })
+        let target = program(words, Vec::new(), None)?;
+        Ok(ResolvedServer { target, folders, supervisor: None, locked })
     }
 }
 

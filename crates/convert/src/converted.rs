@@ -16,6 +16,8 @@ pub struct Converted {
     pub sections: Vec<Section>,
     /// What the form does not show although the document has it, one sentence each.
     pub losses: Vec<String>,
+    /// Whether a limit cut off some of the text, so that all of it was not seen.
+    pub is_cut: bool,
 }
 
 /// A page, sheet, slide or chapter. It ends where the next one starts.
@@ -38,6 +40,12 @@ impl Converted {
     /// Starts a section at the end of the body.
     pub(crate) fn start_section(&mut self, title: Option<String>, is_hidden: bool) {
         self.sections.push(Section { title, start: self.body.len(), is_hidden });
+    }
+
+    /// Says what a limit leaves out.
+    pub(crate) fn cut(&mut self, sentence: impl Into<String>) {
+        self.losses.push(sentence.into());
+        self.is_cut = true;
     }
 
     /// Appends text to the body.

@@ -96,12 +96,12 @@ fn convert_mailbox(document: &Document<'_>) -> Result<Converted, ConvertError> {
     }
     let mut converted = Converted::default();
     if messages.len() >= mbox::MAX_MESSAGES {
-        converted.losses.push(format!("only the first {} messages are given", messages.len()));
+        converted.cut(format!("only the first {} messages are given", messages.len()));
     }
     for (number, message) in (1..).zip(&messages) {
         if converted.body.len() > document.options.max_output_bytes {
             let left = messages.len() + 1 - number;
-            converted.losses.push(counted(
+            converted.cut(counted(
                 left,
                 "message is left out: the result is too long",
                 "messages are left out: the result is too long",

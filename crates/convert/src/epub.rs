@@ -55,7 +55,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         let title = titles.get(&item.path).cloned();
         if converted.body.len() + text.len() > document.options.max_output_bytes {
             let left = opf.spine.len() - at;
-            converted.losses.push(counted(
+            converted.cut(counted(
                 left,
                 "chapter is left out: the result is too long",
                 "chapters are left out: the result is too long",

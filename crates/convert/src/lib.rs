@@ -46,7 +46,7 @@ pub use form::Form;
 pub use options::Options;
 
 /// The version of the converters. A cache of results is valid for one version.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Converts `document` into `form`, one of [`DocumentKind::forms`] of its kind.
 pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
@@ -54,6 +54,13 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
         return Err(ConvertError::no_form(document.kind, form));
     }
     let document = &without_mark(*document);
+    let mut converted = convert_kind(document, form)?;
+    let may_cut_tables = form == Form::Markdown && !document.options.has_whole_tables();
+    converted.is_cut |= may_cut_tables && markdown::says_left_out(&converted.body);
+    Ok(converted)
+}
+
+fn convert_kind(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
     match document.kind {
         DocumentKind::Pdf => pdf::convert(document, form),
         DocumentKind::Docx | DocumentKind::Odt | DocumentKind::Rtf => word::convert(document, form),

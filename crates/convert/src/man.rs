@@ -44,7 +44,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     let text = decode(&bytes, None);
     let mut machine = RoffMachine::new(&text);
     machine.run();
-    let (mut blocks, losses) = (machine.page.blocks, machine.losses);
+    let (mut blocks, losses, is_cut) = (machine.page.blocks, machine.losses, machine.is_cut);
     if let Some(title) = machine.man.title {
         add_title(&mut blocks, &title);
     }
@@ -59,6 +59,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         form => return Err(ConvertError::no_form(document.kind, form)),
     };
     converted.losses.extend(losses);
+    converted.is_cut |= is_cut;
     Ok(converted)
 }
 

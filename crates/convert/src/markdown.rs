@@ -140,6 +140,12 @@ fn push_cell(text: &mut String, cell: &str) {
     }
 }
 
+/// Whether Markdown says that a table in it leaves rows or columns out; also a document that says the
+/// same itself.
+pub(crate) fn says_left_out(markdown: &[u8]) -> bool {
+    memchr::memmem::find(markdown, b" left out*").is_some()
+}
+
 /// What a table leaves out.
 pub(crate) fn left_out(rows: usize, columns: usize) -> Option<String> {
     let of_columns = || counted(columns, "column", "columns");

@@ -1,9 +1,10 @@
 //! The converter of Jupyter notebooks, of format 3 and 4.
 
 mod format;
+mod lists;
 mod output;
 
-use format::{NotebookCell, NotebookFile};
+use format::{MAX_CELLS, NotebookCell, NotebookFile};
 use output::output_text;
 
 use crate::converted::{Converted, counted};
@@ -19,7 +20,8 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     let language = file.language();
     let mut converted = Converted::default();
     let mut broken = 0;
-    for raw in file.cells()? {
+    let cells = file.cells()?;
+    for raw in cells.values {
         let Some(cell) = NotebookCell::parse(raw) else {
             broken += 1;
             continue;
@@ -33,13 +35,17 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
             continue;
         }
         if converted.body.len() + piece.len() > document.options.max_output_bytes {
-            converted.losses.push("cells are left out: the result is over the limit".to_owned());
+            converted.cut("cells are left out: the result is over the limit");
             break;
         }
         if !converted.body.is_empty() {
             converted.push_str("\n");
         }
         converted.push_str(&piece);
+    }
+    if cells.left_out > 0 {
+        let count = cells.left_out;
+        converted.cut(format!("{count} cells are left out: the limit is {MAX_CELLS}"));
     }
     if broken > 0 {
         converted.losses.push(counted(
@@ -79,6 +85,9 @@ fn to_markdown(
                     blocks.push(text);
                 }
             }
+            if cell.outputs_left_out() > 0 {
+                blocks.push(format!("[{} more outputs are left out]\n", cell.outputs_left_out()));
+            }
             blocks.join("\n")
         }
     })
@@ -89,8 +98,14 @@ fn to_source(cell: &NotebookCell<'_>) -> String {
     let source = cell.source();
     let source = source.trim_matches('\n');
     let comment = |mark: &str| {
-        let lines = source.lines().map(|line| format!("# {line}").trim_end().to_owned());
-        format!("# %%{mark}\n{}\n", lines.collect::<Vec<_>>().join("\n"))
+        let mut text = format!("# %%{mark}\n");
+        for line in source.lines() {
+            text.push_str("# ");
+            text.push_str(line);
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        text
     };
     match cell.kind() {
         "markdown" | "heading" => comment(" [markdown]"),

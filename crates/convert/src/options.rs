@@ -21,6 +21,16 @@ pub struct Options {
     pub pdftotext: Option<PathBuf>,
 }
 
+impl Options {
+    /// A limit of rows or columns that no table reaches.
+    pub const WITHOUT_LIMIT: usize = usize::MAX / 4;
+
+    /// Whether tables are given with all of their rows and columns.
+    pub(crate) fn has_whole_tables(&self) -> bool {
+        self.max_table_rows.min(self.max_table_columns) >= Self::WITHOUT_LIMIT
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {

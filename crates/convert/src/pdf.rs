@@ -57,9 +57,11 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
             "the text of the document is over the limit of bytes",
         ));
     }
+    let is_missing = document.options.pdftotext.is_some() && read == Err(PopplerError::Missing);
     let is_cut = drawn.as_ref().is_ok_and(|drawn| drawn.is_cut);
     let by_program = read.is_ok();
     let pages = merge(read.ok(), drawn.ok())?;
+    let counted = pages.iter().take_while(|page| page.drawn.is_some()).count();
     if pages.len() > MAX_PAGES {
         return Err(ConvertError::over_limit(format!(
             "the document has {} pages, over the limit of {MAX_PAGES}",
@@ -69,8 +71,12 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     let mut converted = write(&pages, document, form)?;
     if is_cut && !by_program {
         let count = pages.len();
-        converted.losses.push(format!("the text ends at page {count}: the rest is over a limit"));
+        converted.cut(format!("the text ends at page {count}: the rest is over a limit or broken"));
     }
+    if is_missing {
+        converted.losses.push("pdftotext could not be run: another reader was used".to_owned());
+    }
+    converted.losses.extend(losses::uncounted(counted, pages.len()));
     if !has_end(document.bytes) {
         converted
             .losses

@@ -1,69 +1,20 @@
 //! Properties of all converters, over small documents of each kind.
 
 use proptest::prelude::*;
+use testkit::documents::{DOCUMENT_ENDINGS, docx, text_cell, workbook};
 
 use crate::converted::Converted;
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertErrorKind;
 use crate::form::Form;
-use crate::office_fixture::{OFFICE_NAMES, docx_body, odf, package, relationships};
 use crate::options::Options;
 
 /// A small document of this kind with these words in it, and its file name.
-fn document(kind: DocumentKind, words: &str) -> (Vec<u8>, &'static str) {
-    let text = |text: String, name| (text.into_bytes(), name);
-    let xml = words.replace('&', "&amp;").replace('<', "&lt;");
-    match kind {
-        DocumentKind::Pdf => text(format!("%PDF-1.4\n1 0 obj\n({words})\nendobj\ntrailer<<>>\n"), "a.pdf"),
-        DocumentKind::Docx => (docx_body(&format!("<w:p><w:r><w:t>{xml}</w:t></w:r></w:p>")), "a.docx"),
-        DocumentKind::Odt => (odf("text", "", &format!("<text:p>{xml}</text:p>"), &[]), "a.odt"),
-        DocumentKind::Ods => {
-            let cell = format!("<table:table-row><table:table-cell><text:p>{xml}</text:p></table:table-cell></table:table-row>");
-            let sheets = format!("<table:table table:name='{}'>{cell}</table:table>", xml.replace('\'', ""));
-            (odf("spreadsheet", "", &sheets.repeat(3), &[]), "a.ods")
-        }
-        DocumentKind::Odp => {
-            let page = format!("<draw:page draw:name='x'><draw:frame><draw:text-box><text:p>{xml}</text:p></draw:text-box></draw:frame></draw:page>");
-            (odf("presentation", "", &page.repeat(3), &[]), "a.odp")
-        }
-        DocumentKind::Xlsx => {
-            let rows = relationships(&[("r1", "worksheet", "sheet1.xml"), ("r2", "worksheet", "sheet1.xml")]);
-            let space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-            let sheets = "<sheet name='日本' r:id='r1'/><sheet name='b' r:id='r2'/>";
-            let book = format!("<workbook xmlns='{space}' {OFFICE_NAMES}><sheets>{sheets}</sheets></workbook>");
-            let sheet = format!("<worksheet xmlns='{space}'><sheetData><row r='1'><c r='A1' t='inlineStr'><is><t>{xml}</t></is></c></row></sheetData></worksheet>");
-            (package(&[("xl/workbook.xml", &book), ("xl/_rels/workbook.xml.rels", &rows), ("xl/sheet1.xml", &sheet)]), "a.xlsx")
-        }
-        DocumentKind::Pptx => {
-            let rows = relationships(&[("r1", "slide", "slide1.xml"), ("r2", "slide", "slide1.xml")]);
-            let list = "<p:sldIdLst><p:sldId id='1' r:id='r1'/><p:sldId id='2' r:id='r2'/></p:sldIdLst>";
-            let show = format!("<p:presentation {OFFICE_NAMES}>{list}</p:presentation>");
-            let slide = format!("<p:sld {OFFICE_NAMES}><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>{xml}</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>");
-            (package(&[("ppt/presentation.xml", &show), ("ppt/_rels/presentation.xml.rels", &rows), ("ppt/slide1.xml", &slide)]), "a.pptx")
-        }
-        DocumentKind::Epub => {
-            let container = "<container><rootfiles><rootfile full-path='a.opf'/></rootfiles></container>";
-            let book = "<package><manifest><item id='a' href='a.xhtml' media-type='application/xhtml+xml'/><item id='b' href='b.xhtml' media-type='application/xhtml+xml'/></manifest><spine><itemref idref='a'/><itemref idref='b'/></spine></package>";
-            let page = format!("<html><body><h1>{xml}</h1><p>{xml}</p></body></html>");
-            (package(&[("mimetype", "application/epub+zip"), ("META-INF/container.xml", container), ("a.opf", book), ("a.xhtml", &page), ("b.xhtml", &page)]), "a.epub")
-        }
-        DocumentKind::Rtf => text(format!("{{\\rtf1\\ansi {words}\\par}}"), "a.rtf"),
-        DocumentKind::Csv => text(format!("a,b\n{words},1\n"), "a.csv"),
-        DocumentKind::Tsv => text(format!("a\tb\n{words}\t1\n"), "a.tsv"),
-        DocumentKind::Html => text(format!("<h1>{words}</h1><p>{words}<table><td>{words}"), "a.html"),
-        DocumentKind::Notebook => text(
-            serde_json::json!({"nbformat": 4, "cells": [{"cell_type": "code", "source": words, "outputs": []}]}).to_string(),
-            "a.ipynb",
-        ),
-        DocumentKind::Markdown => text(format!("# {words}\n\n```rust\n{words}\n```\n"), "a.md"),
-        DocumentKind::AsciiDoc => text(format!("= {words}\n\n----\n{words}\n----\n\n* {words}\n"), "a.adoc"),
-        DocumentKind::Source => text(format!("fn main() {{ \"{words}\" }}\n"), "a.rs"),
-        DocumentKind::Image => text(format!("\u{89}PNG{words}"), "a.png"),
-        DocumentKind::Svg => text(format!("<svg xmlns='http://www.w3.org/2000/svg'><text>{xml}</text></svg>"), "a.svg"),
-        DocumentKind::Email => text(format!("Subject: {words}\nFrom: a@example.com\n\n{words}\n"), "a.eml"),
-        DocumentKind::Mbox => text(format!("From a Thu Jan 1 00:00:00 2026\nSubject: {words}\n\n{words}\n\n").repeat(3), "a.mbox"),
-        DocumentKind::Man => text(format!(".TH A 1\n.SH {words}\n.TP\n{words}\n{words}\n"), "a.1"),
-    }
+fn document(kind: DocumentKind, words: &str) -> (Vec<u8>, String) {
+    let names = DOCUMENT_ENDINGS.map(|ending| (ending, format!("a.{ending}")));
+    let is_kind = |(_, name): &(&str, String)| DocumentKind::of_name(name, None) == Some(kind);
+    let (ending, name) = names.into_iter().find(is_kind).expect("each kind has a document");
+    (testkit::documents::document(ending, words), name)
 }
 
 /// Words, marks of formats among them.
@@ -123,7 +74,7 @@ proptest! {
     fn every_form_of_every_kind_is_whole_or_refused(words in words()) {
         for kind in DocumentKind::all() {
             let (bytes, name) = document(kind, &words);
-            check_forms(kind, &bytes, name)?;
+            check_forms(kind, &bytes, &name)?;
         }
     }
 
@@ -142,21 +93,55 @@ proptest! {
             if let Some(cut) = &cut {
                 bytes.truncate(cut.index(bytes.len()));
             }
-            check_forms(kind, &bytes, name)?;
+            check_forms(kind, &bytes, &name)?;
         }
     }
 }
 
-/// The documents are documents: each kind but two has a form of it.
+/// The documents are documents: each kind has all of its forms, and the words in the first one.
 #[test]
 fn every_small_document_is_converted() {
     for kind in DocumentKind::all() {
         let (bytes, name) = document(kind, "some words");
         let options = &Options::default();
-        let form = kind.forms()[0];
-        let result = crate::convert(&Document { kind, bytes: &bytes, name, options }, form);
-        // A PDF and an image of a line are none.
-        let is_none = matches!(kind, DocumentKind::Pdf | DocumentKind::Image);
-        assert!(result.is_ok() || is_none, "{kind:?} {result:?}");
+        for form in kind.forms() {
+            let document = Document { kind, bytes: &bytes, name: &name, options };
+            let converted = crate::convert(&document, *form);
+            let converted = converted.unwrap_or_else(|error| panic!("{kind:?} {form:?} {error}"));
+            let text = String::from_utf8_lossy(&converted.body);
+            let has_words = text.to_lowercase().contains("some words");
+            let is_first = kind.forms().first() == Some(form);
+            assert!(has_words || !is_first, "{kind:?} {form:?} {text}");
+        }
+    }
+}
+
+/// Tables of every kind that has them: what is left out is known, and without a limit nothing is.
+#[test]
+fn a_form_that_leaves_out_rows_is_cut_and_without_limits_it_is_whole() {
+    let rows = 12;
+    let word_row = "<w:tr><w:tc><w:p><w:r><w:t>cell</w:t></w:r></w:p></w:tc></w:tr>".repeat(rows);
+    let sheet_rows: String = (1..=rows)
+        .map(|row| format!("<row r='{row}'>{}</row>", text_cell(&format!("A{row}"), "cell")))
+        .collect();
+    let page = format!("<table>{}</table>", "<tr><td>cell</td><td>2</td></tr>".repeat(rows));
+    let documents = [
+        (DocumentKind::Docx, docx(&format!("<w:tbl>{word_row}</w:tbl>"))),
+        (DocumentKind::Xlsx, workbook("a", &sheet_rows)),
+        (DocumentKind::Csv, "cell,2\n".repeat(rows).into_bytes()),
+        (DocumentKind::Html, page.into_bytes()),
+    ];
+    for (kind, bytes) in documents {
+        let made = |max_table_rows, max_table_columns| {
+            let options = &Options { max_table_rows, max_table_columns, ..Options::default() };
+            let document = Document { kind, bytes: &bytes, name: "", options };
+            let converted = crate::convert(&document, Form::Markdown).unwrap();
+            (converted.is_cut, String::from_utf8(converted.body).unwrap().matches("cell").count())
+        };
+        let (is_cut, shown) = made(3, 50);
+        assert!(is_cut && shown < rows, "{kind:?} {shown}");
+        let without = Options::WITHOUT_LIMIT;
+        let (is_cut, shown) = made(without, without);
+        assert!(!is_cut && shown % rows == 0, "{kind:?} {shown}");
     }
 }

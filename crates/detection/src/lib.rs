@@ -4,4 +4,5 @@
 
 pub mod man;
 pub mod mime;
+pub mod package;
 pub mod text;

@@ -1,6 +1,9 @@
 //! MIME type detection, by file name and by the first bytes.
 
-use crate::man;
+mod name_tables;
+
+use self::name_tables::{EXTENSIONS, NAMES};
+use crate::{man, package};
 
 /// MIME type of unknown binary content.
 pub const OCTET_STREAM: &str = "application/octet-stream";
@@ -29,25 +32,100 @@ pub fn by_name(name: &str) -> Option<&'static str> {
 
 /// Returns the MIME type by signature, unless it is a text type.
 pub fn by_magic(head: &[u8]) -> Option<&'static str> {
+    if let Some(mime) = package::document_mime(head) {
+        return Some(mime);
+    }
     let kind = infer::get(head)?;
     let is_text =
         kind.matcher_type() == infer::MatcherType::Text || kind.mime_type().starts_with("text/");
     (!is_text).then_some(kind.mime_type())
 }
 
-/// Chooses the MIME type of content detected as text; a binary type from the name is ignored. The
-/// numbers after names of manual pages are also those of old logs: `head`, where it is known, decides.
+/// Whether a look at the content may tell more than a name that tells this type: nothing is known
+/// of it, or it is a binary type, whose content has a signature.
+pub fn is_uncertain(named: Option<&str>) -> bool {
+    named.is_none_or(|mime| !is_textual(mime))
+}
+
+/// Chooses the MIME type of content detected as text; a binary type from the name is ignored, and
+/// where the name tells no text type, `head`, the beginning of the content, decides. The numbers
+/// after names of manual pages are also those of old logs: `head`, where it is known, decides.
 pub fn for_text(named: Option<&'static str>, head: &[u8]) -> &'static str {
-    match named.filter(|mime| !is_binary(mime)) {
+    match named {
         Some(TROFF) if !head.is_empty() && !man::is_roff(head) => PLAIN_TEXT,
-        Some(mime) => mime,
-        None => PLAIN_TEXT,
+        Some(mime) if is_textual(mime) => mime,
+        named => {
+            let by_name = named.filter(|mime| !is_binary(mime)).unwrap_or(PLAIN_TEXT);
+            text_signature(head, named).unwrap_or(by_name)
+        }
     }
 }
 
-/// Chooses the MIME type of content detected as binary; a text type from the name is ignored.
+/// Chooses the MIME type of content detected as binary; a text type from the name is ignored. The
+/// signature of a document or a picture outweighs a name that says otherwise.
 pub fn for_blob(named: Option<&'static str>, head: &[u8]) -> &'static str {
-    named.filter(|mime| !is_textual(mime)).or_else(|| by_magic(head)).unwrap_or(OCTET_STREAM)
+    let named = named.filter(|mime| !is_textual(mime));
+    let found = by_magic(head);
+    match (named, found) {
+        // An archive may hold the members of a document.
+        (Some(named), _) if ARCHIVES.contains(&named) => named,
+        (Some(_), Some(found)) if STRONG_SIGNATURES.contains(&found) && !is_kin(named, found) => {
+            found
+        }
+        (Some(named), _) => named,
+        (None, found) => found.unwrap_or(OCTET_STREAM),
+    }
+}
+
+/// Types whose content may begin like a document.
+const ARCHIVES: [&str; 2] = ["application/java-archive", "application/zip"];
+
+/// Types with a signature that no other content has.
+const STRONG_SIGNATURES: [&str; 15] = [
+    "application/epub+zip",
+    "application/pdf",
+    "application/rtf",
+    "application/vnd.oasis.opendocument.presentation",
+    "application/vnd.oasis.opendocument.spreadsheet",
+    "application/vnd.oasis.opendocument.text",
+    "application/vnd.oasis.opendocument.text-template",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "image/gif",
+    "image/jpeg",
+    "image/png",
+    "image/tiff",
+    "image/webp",
+];
+
+/// Types of variants of documents, such as templates, by the type that their content shows.
+fn is_kin(named: Option<&str>, found: &str) -> bool {
+    let Some(named) = named else { return false };
+    let families = [
+        ("wordprocessingml", &["ms-word", "wordprocessingml"][..]),
+        ("spreadsheetml", &["ms-excel", "spreadsheetml"]),
+        ("presentationml", &["ms-powerpoint", "presentationml"]),
+        ("opendocument", &["opendocument"]),
+        // Raw photographs and their thumbnails are TIFF.
+        ("image/tiff", &["image/"]),
+    ];
+    families.iter().any(|(family, names)| {
+        found.contains(family) && names.iter().any(|name| named.contains(name))
+    })
+}
+
+/// The type of a text that its first characters tell.
+fn text_signature(head: &[u8], named: Option<&str>) -> Option<&'static str> {
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    if head.starts_with(b"{\\rtf") {
+        return Some("application/rtf");
+    }
+    let head = head.trim_ascii_start();
+    let starts_with =
+        |mark: &[u8]| head.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));
+    let is_page = starts_with(b"<!doctype html") || starts_with(b"<html");
+    (named.is_none() && is_page).then_some("text/html")
 }
 
 fn is_textual(mime: &str) -> bool {
@@ -70,176 +148,10 @@ fn find_in_table(table: &[(&str, &'static str)], key: &str) -> Option<&'static s
     table.binary_search_by(|(name, _)| (*name).cmp(key)).ok().map(|index| table[index].1)
 }
 
-/// Whole file names, lower case, sorted.
-const NAMES: [(&str, &str); 27] = [
-    (".bashrc", "application/x-sh"),
-    (".dockerignore", PLAIN_TEXT),
-    (".editorconfig", PLAIN_TEXT),
-    (".env", PLAIN_TEXT),
-    (".gitattributes", PLAIN_TEXT),
-    (".gitignore", PLAIN_TEXT),
-    (".ignore", PLAIN_TEXT),
-    (".refdeskignore", PLAIN_TEXT),
-    ("authors", PLAIN_TEXT),
-    ("cargo.lock", "application/toml"),
-    ("changelog", PLAIN_TEXT),
-    ("cmakelists.txt", "text/x-cmake"),
-    ("codeowners", PLAIN_TEXT),
-    ("containerfile", "text/x-dockerfile"),
-    ("contributing", PLAIN_TEXT),
-    ("copying", PLAIN_TEXT),
-    ("dockerfile", "text/x-dockerfile"),
-    ("gemfile", "text/x-ruby"),
-    ("go.mod", PLAIN_TEXT),
-    ("go.sum", PLAIN_TEXT),
-    ("jenkinsfile", "text/x-groovy"),
-    ("justfile", PLAIN_TEXT),
-    ("license", PLAIN_TEXT),
-    ("makefile", "text/x-makefile"),
-    ("notice", PLAIN_TEXT),
-    ("rakefile", "text/x-ruby"),
-    ("readme", PLAIN_TEXT),
-];
-
-/// File extensions, lower case, sorted: those that `mime_guess` lacks or maps to another format.
-const EXTENSIONS: [(&str, &str); 132] = [
-    ("adoc", "text/asciidoc"),
-    ("asm", "text/x-asm"),
-    ("astro", PLAIN_TEXT),
-    ("avsc", "application/json"),
-    ("awk", "text/x-awk"),
-    ("bash", "application/x-sh"),
-    ("bat", "text/x-bat"),
-    ("bazel", "text/x-starlark"),
-    ("bib", "text/x-bibtex"),
-    ("bzl", "text/x-starlark"),
-    ("c", "text/x-c"),
-    ("cc", "text/x-c++"),
-    ("cfg", PLAIN_TEXT),
-    ("cjs", "text/javascript"),
-    ("clj", "text/x-clojure"),
-    ("cljs", "text/x-clojure"),
-    ("cmake", "text/x-cmake"),
-    ("cmd", "text/x-bat"),
-    ("conf", PLAIN_TEXT),
-    ("cpp", "text/x-c++"),
-    ("cs", "text/x-csharp"),
-    ("csproj", "application/xml"),
-    ("css", "text/css"),
-    ("csv", "text/csv"),
-    ("cts", "text/typescript"),
-    ("cu", "text/x-cuda"),
-    ("cue", PLAIN_TEXT),
-    ("cxx", "text/x-c++"),
-    ("d", "text/x-d"),
-    ("dart", "text/x-dart"),
-    ("diff", "text/x-diff"),
-    ("dockerfile", "text/x-dockerfile"),
-    ("el", "text/x-emacs-lisp"),
-    ("elm", "text/x-elm"),
-    ("env", PLAIN_TEXT),
-    ("erl", "text/x-erlang"),
-    ("ex", "text/x-elixir"),
-    ("exs", "text/x-elixir"),
-    ("f90", "text/x-fortran"),
-    ("fish", "text/x-fish"),
-    ("fs", "text/x-fsharp"),
-    ("geojson", "application/geo+json"),
-    ("go", "text/x-go"),
-    ("gql", "application/graphql"),
-    ("gradle", "text/x-groovy"),
-    ("graphql", "application/graphql"),
-    ("groovy", "text/x-groovy"),
-    ("h", "text/x-c"),
-    ("har", "application/json"),
-    ("hcl", "text/x-hcl"),
-    ("hh", "text/x-c++"),
-    ("hpp", "text/x-c++"),
-    ("hrl", "text/x-erlang"),
-    ("hs", "text/x-haskell"),
-    ("htm", "text/html"),
-    ("html", "text/html"),
-    ("hxx", "text/x-c++"),
-    ("ini", PLAIN_TEXT),
-    ("ipynb", "application/x-ipynb+json"),
-    ("java", "text/x-java"),
-    ("jl", "text/x-julia"),
-    ("js", "text/javascript"),
-    ("json", "application/json"),
-    ("json5", "application/json5"),
-    ("jsonc", "application/json"),
-    ("jsonl", "application/x-ndjson"),
-    ("jsx", "text/jsx"),
-    ("kt", "text/x-kotlin"),
-    ("kts", "text/x-kotlin"),
-    ("less", "text/x-less"),
-    ("lisp", "text/x-lisp"),
-    ("lock", PLAIN_TEXT),
-    ("log", PLAIN_TEXT),
-    ("lua", "text/x-lua"),
-    ("m", "text/x-objective-c"),
-    ("mak", "text/x-makefile"),
-    ("markdown", "text/markdown"),
-    ("md", "text/markdown"),
-    ("mdx", "text/mdx"),
-    ("mjs", "text/javascript"),
-    ("mk", "text/x-makefile"),
-    ("ml", "text/x-ocaml"),
-    ("mli", "text/x-ocaml"),
-    ("mm", "text/x-objective-c++"),
-    ("mod", PLAIN_TEXT),
-    ("mts", "text/typescript"),
-    ("ndjson", "application/x-ndjson"),
-    ("nim", "text/x-nim"),
-    ("nix", "text/x-nix"),
-    ("nu", "text/x-nushell"),
-    ("org", "text/org"),
-    ("patch", "text/x-diff"),
-    ("php", "text/x-php"),
-    ("pl", "text/x-perl"),
-    ("pm", "text/x-perl"),
-    ("properties", PLAIN_TEXT),
-    ("proto", "text/x-protobuf"),
-    ("ps1", "text/x-powershell"),
-    ("py", "text/x-python"),
-    ("pyi", "text/x-python"),
-    ("r", "text/x-r"),
-    ("rb", "text/x-ruby"),
-    ("rs", "text/x-rust"),
-    ("rst", "text/x-rst"),
-    ("s", "text/x-asm"),
-    ("sass", "text/x-sass"),
-    ("scala", "text/x-scala"),
-    ("scss", "text/x-scss"),
-    ("sh", "application/x-sh"),
-    ("sol", "text/x-solidity"),
-    ("sql", "application/sql"),
-    ("sum", PLAIN_TEXT),
-    ("svelte", "text/x-svelte"),
-    ("swift", "text/x-swift"),
-    ("tcl", "text/x-tcl"),
-    ("tex", "text/x-tex"),
-    ("tf", "text/x-hcl"),
-    ("toml", "application/toml"),
-    ("ts", "text/typescript"),
-    ("tsv", "text/tab-separated-values"),
-    ("tsx", "text/tsx"),
-    ("txt", PLAIN_TEXT),
-    ("v", "text/x-verilog"),
-    ("vb", "text/x-vb"),
-    ("vhd", "text/x-vhdl"),
-    ("vim", "text/x-vim"),
-    ("vue", "text/x-vue"),
-    ("xml", "application/xml"),
-    ("yaml", "application/yaml"),
-    ("yml", "application/yaml"),
-    ("zig", "text/x-zig"),
-    ("zsh", "application/x-sh"),
-];
-
 #[cfg(test)]
 mod tests {
-    use super::{EXTENSIONS, NAMES, by_magic, by_name, for_blob, for_text};
+    use super::name_tables::{EXTENSIONS, NAMES};
+    use super::{by_magic, by_name, for_blob, for_text, is_uncertain};
 
     #[test]
     fn the_tables_are_in_order() {
@@ -294,5 +206,35 @@ mod tests {
         assert_eq!(by_name("ls.1.gz"), Some("application/gzip"));
         assert_eq!(by_magic(b"#!/bin/sh\n"), None);
         assert_eq!(by_magic(b"<!DOCTYPE html>"), None);
+    }
+
+    #[test]
+    fn the_signature_of_a_document_outweighs_a_name_that_says_otherwise() {
+        let pdf = b"%PDF-1.4\n";
+        assert_eq!(for_blob(by_name("report"), pdf), "application/pdf");
+        assert_eq!(for_blob(by_name("a.docx"), pdf), "application/pdf");
+        assert_eq!(for_blob(by_name("a.jpg"), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), "image/png");
+        let rtf = b"{\\rtf1\\ansi Hello}";
+        for name in ["letter.doc", "letter", "letter.rtf", "letter.docx"] {
+            assert_eq!(for_text(by_name(name), rtf), "application/rtf", "{name}");
+        }
+        assert_eq!(for_text(by_name("a.txt"), rtf), "text/plain", "the name of a text decides");
+        assert_eq!(for_text(None, b" <!DOCTYPE html><p>x"), "text/html");
+        assert_eq!(for_text(by_name("a.txt"), b"<!DOCTYPE html>"), "text/plain");
+        assert_eq!(for_text(None, b"<!-- a comment -->"), "text/plain");
+        let mark = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+        let member =
+            |name: &str| [&mark[..], &[name.len() as u8, 0, 0, 0], name.as_bytes()].concat();
+        let sheet = [member("_rels/.rels"), member("xl/workbook.xml")].concat();
+        assert!(for_blob(by_name("a.docx"), &sheet).ends_with("spreadsheetml.sheet"));
+        assert!(for_blob(None, &sheet).ends_with("spreadsheetml.sheet"));
+        assert_eq!(for_blob(by_name("a.xlsm"), &sheet), by_name("a.xlsm").unwrap());
+        assert_eq!(for_blob(by_name("a.zip"), &sheet), "application/zip");
+        for text in ["a.md", "Makefile", "a.json", "a.svg", "ls.1"] {
+            assert!(!is_uncertain(by_name(text)), "{text}");
+        }
+        for other in ["a", "a.pdf", "a.png", "a.doc"] {
+            assert!(is_uncertain(by_name(other)), "{other}");
+        }
     }
 }

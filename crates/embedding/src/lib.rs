@@ -12,7 +12,7 @@ pub mod store;
 
 pub use embedder::{EmbedKind, Embedder};
 pub use error::EmbedError;
-pub use fusion::fuse;
+pub use fusion::{RankedList, fuse};
 pub use model::{ModelInstallProgress, ModelSummary, StaticModel, check_model, install_model};
 pub use remote::{CostBound, EmbedCost, RemoteEmbedder, RemoteOptions};
 pub use store::{VectorStore, VectorStoreAccess, VectorStoreOpening};

@@ -2,9 +2,11 @@
 
 use machinery::PathGlobSet;
 
-use crate::key_words::{KeyMeaning, is_descriptive, meaning_of, words_of};
+use crate::key_words::{KeyMeaning, is_descriptive, is_name_of_secret, meaning_of, words_of};
 use crate::mask::MaskWriter;
-use crate::values::{is_endpoint, is_harmless, is_scheme, is_uuid, looks_random};
+use crate::values::{
+    is_endpoint, is_harmless, is_path, is_scheme, is_sentence, is_uuid, looks_random,
+};
 
 /// What every scan of a text needs.
 #[derive(Default)]
@@ -21,13 +23,36 @@ pub(crate) enum KeyContext {
     Neutral,
     /// It stands under a key that holds secrets, such as `secrets`.
     Block(&'static str),
-    /// It stands under a key that is one secret, such as `password`.
+    /// It stands under a key that is a secret, such as `password`.
     Secret(&'static str),
+    /// It stands in something that is named after a secret, such as `token_service`.
+    Named(&'static str),
     /// It stands under `dependencies` or `features`, whose keys are names of packages.
     Packages,
     /// It stands under a reference, such as `secretKeyRef`.
     Reference,
 }
+
+/// Last words of keys that describe a secret, or give its parts an order, in a map under its key:
+/// the schema of a password, the volume that a secret is mounted as.
+const DESCRIBING_WORDS: &[&str] = &[
+    "comment",
+    "enum",
+    "fields",
+    "href",
+    "in",
+    "items",
+    "key",
+    "keys",
+    "members",
+    "namespace",
+    "on",
+    "options",
+    "properties",
+    // What a service of continuous integration encrypted.
+    "secure",
+    "tags",
+];
 
 /// Keys of a value that is the secret which the key above it names.
 const VALUE_KEYS: &[&str] = &[
@@ -88,29 +113,39 @@ impl Judge {
         key: &str,
         value: &str,
     ) -> Option<&'static str> {
-        if is_harmless(value) {
-            return None;
-        }
-        let is_named = context == KeyContext::Packages && is_version(value);
-        if context == KeyContext::Reference || is_named {
-            return None;
-        }
-        match meaning_of(key) {
-            KeyMeaning::Secret(kind) => is_secret(kind, key, value).then_some(kind),
-            KeyMeaning::Block(kind) => (!is_number(value) || kind != "token").then_some(kind),
-            KeyMeaning::AboutSecret => None,
-            KeyMeaning::Suggestive | KeyMeaning::Neutral
-                if context_kind(context, key, value).is_some() =>
-            {
-                context_kind(context, key, value)
-            }
-            KeyMeaning::Suggestive => {
-                let is_secret_id = words_of(key).last().is_some_and(|word| word == "id");
-                (looks_random(value) || (is_secret_id && is_uuid(value))).then_some("entropy")
-            }
-            KeyMeaning::Neutral => None,
-        }
+        let kind = if is_harmless(value) { None } else { named_kind(context, key, value) };
+        kind.filter(|kind| !is_path_of(kind, key, value))
     }
+}
+
+/// The kind of secret that `value`, which is not harmless, is.
+fn named_kind(context: KeyContext, key: &str, value: &str) -> Option<&'static str> {
+    let is_named = context == KeyContext::Packages && is_version(value);
+    if context == KeyContext::Reference || is_named {
+        return None;
+    }
+    match meaning_of(key) {
+        KeyMeaning::Secret(kind) => is_secret(kind, key, value).then_some(kind),
+        KeyMeaning::Block(kind) => (kind != "token" || !is_count(value)).then_some(kind),
+        KeyMeaning::AboutSecret => None,
+        KeyMeaning::Suggestive | KeyMeaning::Neutral
+            if context_kind(context, key, value).is_some() =>
+        {
+            context_kind(context, key, value)
+        }
+        KeyMeaning::Suggestive => {
+            let is_secret_id = words_of(key).last().is_some_and(|word| word == "id");
+            (looks_random(value) || (is_secret_id && is_uuid(value))).then_some("entropy")
+        }
+        KeyMeaning::Neutral => None,
+    }
+}
+
+/// Whether `value` is the path of a file that holds the secret. What is called a password is one,
+/// even if it looks like a path.
+fn is_path_of(kind: &str, key: &str, value: &str) -> bool {
+    let is_password = kind == "password" && words_of(key).last().is_none_or(|word| word != "pass");
+    !is_password && is_path(value)
 }
 
 impl KeyContext {
@@ -120,14 +155,28 @@ impl KeyContext {
             return self;
         }
         match meaning_of(key) {
+            // What stands under the name of a package tells of the package.
+            KeyMeaning::Secret(kind) if self == Self::Packages => Self::Named(kind),
+            KeyMeaning::Block(kind) | KeyMeaning::Secret(kind) if !is_name_of_secret(key) => {
+                Self::Named(kind)
+            }
             KeyMeaning::Block(kind) => Self::Block(kind),
             KeyMeaning::Secret(kind) => Self::Secret(kind),
             KeyMeaning::AboutSecret => Self::Reference,
             KeyMeaning::Suggestive | KeyMeaning::Neutral => match self {
                 Self::Neutral if is_list_of_packages(key) => Self::Packages,
-                Self::Secret(_) | Self::Packages => Self::Neutral,
+                Self::Secret(_) if is_describing(key) => Self::Neutral,
+                Self::Named(_) | Self::Packages => Self::Neutral,
                 other => other,
             },
+        }
+    }
+
+    /// The context of what stands in a block with this label, whose name is chosen freely.
+    pub(crate) fn in_block(self, label: &str) -> Self {
+        match self.under(label) {
+            Self::Secret(kind) => Self::Named(kind),
+            other => other,
         }
     }
 }
@@ -140,16 +189,35 @@ pub(crate) fn is_index(key: &str) -> bool {
 fn context_kind(context: KeyContext, key: &str, value: &str) -> Option<&'static str> {
     match context {
         KeyContext::Block(kind) => {
-            let is_count = kind == "token" && is_number(value);
-            (!is_descriptive(key) && !is_count).then_some(kind)
+            let is_counted = kind == "token" && is_count(value);
+            (!is_descriptive(key) && !is_counted).then_some(kind)
         }
         KeyContext::Secret(kind) => {
-            let words = words_of(key);
-            let is_value = words.len() == 1 && VALUE_KEYS.contains(&words[0].as_str());
-            (is_value && is_secret(kind, key, value)).then_some(kind)
+            let is_one = is_value_key(key) || is_part_of_secret(key, value);
+            (is_one && is_secret(kind, key, value)).then_some(kind)
+        }
+        KeyContext::Named(kind) => {
+            (is_value_key(key) && is_secret(kind, key, value)).then_some(kind)
         }
         KeyContext::Neutral | KeyContext::Packages | KeyContext::Reference => None,
     }
+}
+
+fn is_value_key(key: &str) -> bool {
+    matches!(words_of(key).as_slice(), [word] if VALUE_KEYS.contains(&word.as_str()))
+}
+
+/// Whether a value of a map under a secret key may be the secret, or one of several: it is no
+/// description, no setting and no sentence for people.
+fn is_part_of_secret(key: &str, value: &str) -> bool {
+    let is_setting = is_number(value) && digits_of(value) < 3;
+    let is_sign = !value.contains(char::is_alphanumeric);
+    !is_describing(key) && !is_setting && !is_sign && !is_sentence(value)
+}
+
+fn is_describing(key: &str) -> bool {
+    let is_known = |word: &String| DESCRIBING_WORDS.contains(&word.as_str());
+    is_descriptive(key) || words_of(key).last().is_some_and(is_known)
 }
 
 /// Whether a value under a key that names a secret of `kind` is one.
@@ -172,7 +240,9 @@ fn is_secret(kind: &str, key: &str, value: &str) -> bool {
 
 /// Whether the keys under `key` are names of packages or of their features.
 fn is_list_of_packages(key: &str) -> bool {
-    words_of(key).last().is_some_and(|word| word == "dependencies" || word == "features")
+    let is_known =
+        |word: &String| ["dependencies", "features", "requires"].contains(&word.as_str());
+    words_of(key).last().is_some_and(is_known)
 }
 
 /// Whether `value` is the version of a package.
@@ -188,6 +258,17 @@ pub(crate) fn is_package(value: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-/?.".contains(&byte);
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     name.bytes().all(is_name) && digits <= 2
+}
+
+/// Whether `value` is a number of tokens: a small one, or a round one.
+fn is_count(value: &str) -> bool {
+    let number = value.trim().parse::<u64>();
+    let is_round = number.is_ok_and(|number| number.is_power_of_two() || number % 100_000 == 0);
+    is_number(value) && (digits_of(value) < 7 || is_round)
+}
+
+fn digits_of(value: &str) -> usize {
+    value.bytes().filter(u8::is_ascii_digit).count()
 }
 
 fn is_number(value: &str) -> bool {

@@ -115,19 +115,23 @@ const JAPANESE_UNDO: &[&str] = &[
 static UNDO: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     words_in(
         "\
-     age alg algo algorithm arn at attempts attribute audience backend bucket budget bytes cache \
-     changed charset chars class column complexity cost count created date days description dir \
-     directory disabled duration enabled encoding endpoint engine env error exists expiration \
-     expire expires expiry field file filename files folder format generator header help hint \
-     history host hours id ids index input interval issuer iterations kind label len length \
-     lifetime limit link location manager max message method min minutes mode mount ms name names \
-     page param parameter path paths pattern placeholder policy port prefix prompt property \
-     provider rate realm ref reference refs regex required reset retries role rotation rounds rule \
-     rules scheme scope scopes seconds secs selector server size source status store strength \
-     suffix template timeout timestamp title ttl type types updated uri url urls usage user \
+     age alg algo algorithm arn at attempts attribute audience authentication backend bucket \
+     budget bytes cache changed chars charset class column complexity cost count created date days \
+     description dir directory disabled domain duration enabled encoding endpoint engine env error \
+     exists expiration expire expires expiry field file filename files folder format generator \
+     header help hint history host hours id ids index input interval issuer iterations kind label \
+     len length lifetime limit link location manager map maps max message method min minutes mode \
+     mount ms name names owner page param parameter path paths pattern percent permission \
+     permissions placeholder policy port prefix prompt property provider quota rate ratio realm \
+     ref reference refs regex remaining required reset retries role rotation rounds rule rules \
+     scheme scope scopes seconds secs selector server size source status store strength suffix \
+     template timeout timestamp title total ttl type types updated uri url urls usage used user \
      username validator validity var variable version window",
     )
 });
+
+/// Words at the end of a key that say nothing by themselves.
+const FILLERS: &[&str] = &["in", "by", "on", "after", "before", "default", "sec"];
 
 /// Words in front of a secret word that make the key speak about the secret.
 static UNDO_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
@@ -186,10 +190,61 @@ pub(crate) fn is_descriptive(key: &str) -> bool {
     })
 }
 
+/// Whether the last words of `key` are those that name a secret.
+pub(crate) fn ends_in_secret_word(key: &str) -> bool {
+    let words = words_of(key);
+    secret_word(&words).is_some_and(|(at, length, _)| at + length == words.len())
+}
+
+/// Whether `key` is the name of a secret: it ends in a word for secrets and nothing else. `js-token/lib`
+/// is the name of something else.
+pub(crate) fn is_name_of_secret(key: &str) -> bool {
+    let is_plain = |character: char| character.is_alphanumeric() || "_-. ".contains(character);
+    let words = words_of(key);
+    let last = words.last().map(String::as_str);
+    let is_common = LAST_WORDS.iter().any(|(word, _)| last == Some(word));
+    // A word of another script has no place among the words.
+    let ends_so = ends_in_secret_word(key) || secret_word(&words).is_none();
+    ends_so && !is_common && key.chars().all(is_plain)
+}
+
+/// Words that may stand behind the secret word in the name of a file: which of several it is.
+static COPY_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    words_in(
+        "\
+     all backup copy current dev development dump export list live local main new old prod \
+     production qa stage staging test tmp",
+    )
+});
+
+/// Words in front of the secret word that make a file one about what people do with a secret.
+static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    words_in(
+        "\
+     about change check choose confirm create enter forgot generate get how lost make no on \
+     refresh renew request reset revoke rotate set show update validate verify with",
+    )
+});
+
+/// Whether a file with this name, without its extension, holds secrets: `passwords`, `db_password`,
+/// `api-tokens-prod`.
+pub(crate) fn names_secrets(stem: &str) -> bool {
+    let words = words_of(stem);
+    let Some((at, length, _)) = secret_word(&words) else {
+        return matches!(meaning_of(stem), KeyMeaning::Secret(_));
+    };
+    let is_in = |set: &HashSet<&str>, word: &String| set.contains(word.as_str());
+    words[at + length..].iter().all(|word| is_in(&COPY_WORDS, word))
+        && !words[..at].iter().any(|word| is_in(&VERBS, word) || is_in(&UNDO_BEFORE, word))
+}
+
 fn undone_or(words: &[String], at: usize, length: usize, kind: &'static str) -> KeyMeaning {
     let is_in = |set: &HashSet<&str>, word: &String| set.contains(word.as_str());
     let behind = &words[at + length..];
-    if behind.iter().any(|word| is_in(&UNDO, word)) {
+    let is_filler = |word: &&String| FILLERS.contains(&word.as_str());
+    // `token_expires_in`: what counts is the last word that says something.
+    let last = behind.iter().rev().find(|word| !is_filler(word));
+    if last.is_some_and(|word| is_in(&UNDO, word)) {
         // Vault's `secret_id` is the secret half of a pair; whether it is one, its value says.
         let is_secret_half = words[at] == "secret" && length == 1 && behind == ["id"];
         return if is_secret_half { KeyMeaning::Suggestive } else { KeyMeaning::AboutSecret };

@@ -95,4 +95,18 @@ impl Redaction {
             RedactionScope::Everything => Some(Syntax::of_path(path)),
         }
     }
+
+    /// The syntax by which a content is masked whose own path gives `named`. The name of the file
+    /// that links lead to says more than that of the link; where no name tells the keys, the MIME
+    /// type may.
+    pub fn syntax_of_content(
+        &self,
+        named: Option<Syntax>,
+        link_target: Option<&str>,
+        mime: Option<&str>,
+    ) -> Option<Syntax> {
+        let target = link_target.and_then(|path| self.syntax_of(path));
+        let syntax = target.filter(|syntax| syntax.has_keys()).or(named).or(target)?;
+        Some(if syntax.has_keys() { syntax } else { mime.map_or(syntax, Syntax::of_mime) })
+    }
 }

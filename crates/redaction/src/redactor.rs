@@ -61,7 +61,7 @@ impl Redactor {
     pub const MAX_PARSED_BYTES: u64 = 16 * 1024 * 1024;
 
     /// Changes whenever the same text would be masked in another way by the same options.
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
 
     /// Makes a redactor. With more globs than a set may have, none of them shows anything.
     pub fn new(options: RedactorOptions) -> Self {
@@ -113,10 +113,15 @@ impl Redactor {
         masked
     }
 
+    /// Whether the settings show the value at the key path `key`, whatever it is.
+    pub fn reveals(&self, key: &[&str]) -> bool {
+        self.judge.reveals(key.iter().copied())
+    }
+
     /// The masked form of the value at the key path `key`; `None` if it holds no secret.
     pub fn mask_value(&self, key: &[&str], value: &str) -> Option<String> {
         let judge = &self.judge;
-        if judge.reveals(key.iter().copied()) {
+        if self.reveals(key) {
             return None;
         }
         let named = key.iter().rposition(|key| !is_index(key)).unwrap_or_default();

@@ -1,5 +1,7 @@
 //! Syntaxes of texts that hold secrets, by file name.
 
+use crate::key_words::names_secrets;
+
 /// How keys and values are written in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Syntax {
@@ -27,6 +29,10 @@ pub enum Syntax {
     Xml,
     /// HCL, of Terraform for one.
     Hcl,
+    /// Plain text of a file that is named after secrets: names and values, or values alone.
+    SecretList,
+    /// Comma-separated values of a file that is named after secrets.
+    SecretTable,
 }
 
 /// Extensions, the syntax of each, and whether its files hold configuration or keys.
@@ -67,7 +73,36 @@ const EXTENSIONS: &[(&str, Syntax, bool)] = &[
     ("age", Syntax::Text, true),
     ("ovpn", Syntax::Text, true),
     ("keystore", Syntax::Text, true),
+    ("p12", Syntax::Text, true),
+    ("pfx", Syntax::Text, true),
+    ("pkcs12", Syntax::Text, true),
+    ("jks", Syntax::Text, true),
+    ("jceks", Syntax::Text, true),
+    ("bks", Syntax::Text, true),
+    ("kdb", Syntax::Text, true),
+    ("kdbx", Syntax::Text, true),
+    ("keychain", Syntax::Text, true),
+    ("keychain-db", Syntax::Text, true),
+    ("keytab", Syntax::Text, true),
+    ("der", Syntax::Text, true),
+    ("pk8", Syntax::Text, true),
 ];
+
+/// Extensions of plain texts and tables, which a file that is named after secrets may have.
+const PLAIN_EXTENSIONS: &[(&str, Syntax)] = &[
+    ("", Syntax::SecretList),
+    ("txt", Syntax::SecretList),
+    ("text", Syntax::SecretList),
+    ("lst", Syntax::SecretList),
+    ("list", Syntax::SecretList),
+    ("dat", Syntax::SecretList),
+    ("csv", Syntax::SecretTable),
+    ("tsv", Syntax::SecretTable),
+];
+
+/// Endings that say that a file is a template or a copy.
+const COPIES: &[&str] =
+    &[".example", ".sample", ".template", ".tmpl", ".dist", ".bak", ".old", ".orig", ".tpl"];
 
 /// Whole names, in lower case.
 const NAMES: &[(&str, Syntax)] = &[
@@ -129,7 +164,6 @@ const CONFIG_WORDS: &[&str] = &[
     "service_account",
     "serviceaccount",
     "appsettings",
-    "token",
     "password",
     "local.settings",
     "values",
@@ -185,12 +219,11 @@ impl Syntax {
         {
             return Self::Text;
         }
-        // A suffix that says that the file is a template or a copy.
-        let stem = name.trim_end_matches(['~']);
-        let copies =
-            [".example", ".sample", ".template", ".tmpl", ".dist", ".bak", ".old", ".orig", ".tpl"];
-        let stem = copies.iter().find_map(|suffix| stem.strip_suffix(suffix)).unwrap_or(stem);
-        extension(stem).map_or(Self::Text, |(_, syntax, _)| *syntax)
+        let original = without_copy(&name);
+        let known = extension(original).map(|(_, syntax, _)| *syntax);
+        // The modules of PAM are configured by files such as `common-password`.
+        let secret = || secret_syntax(original).filter(|_| folder_of(path) != "pam.d");
+        known.or_else(secret).unwrap_or(Self::Text)
     }
 
     /// The syntax of a text of this MIME type.
@@ -223,24 +256,13 @@ impl Syntax {
             Self::Json | Self::Xml => {
                 let is_rc = name.starts_with('.') && name.trim_end_matches(".json").ends_with("rc");
                 let is_state = name.ends_with(".tfstate") || name.ends_with("dockerconfigjson");
-                is_rc || is_state || CONFIG_WORDS.iter().any(|word| name.contains(word))
+                let has_word = CONFIG_WORDS.iter().any(|word| name.contains(word));
+                is_rc || is_state || has_word || names_secrets(stem_of(without_copy(&name)))
             }
+            Self::SecretList | Self::SecretTable => true,
             _ => {
                 let is_rc = name.starts_with('.') && name.ends_with("rc");
-                let copy = |suffix: &str| name.strip_suffix(suffix).and_then(extension);
-                let copied = [
-                    ".example",
-                    ".sample",
-                    ".template",
-                    ".tmpl",
-                    ".dist",
-                    ".bak",
-                    ".old",
-                    ".orig",
-                    ".tpl",
-                ];
-                let known =
-                    extension(&name).or_else(|| copied.iter().find_map(|suffix| copy(suffix)));
+                let known = extension(without_copy(&name));
                 let is_credentials =
                     name.starts_with("credentials") || name.starts_with(".credentials");
                 is_rc || is_credentials || known.is_some_and(|(_, _, is_sensitive)| *is_sensitive)
@@ -253,6 +275,26 @@ impl Syntax {
     pub fn has_keys(self) -> bool {
         self != Self::Text
     }
+}
+
+/// The name of a file, without an ending that says that it is a copy.
+fn without_copy(name: &str) -> &str {
+    let name = name.trim_end_matches('~');
+    COPIES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+}
+
+/// The syntax of a plain text or table that is named after secrets.
+fn secret_syntax(name: &str) -> Option<Syntax> {
+    let stem = stem_of(name);
+    let extension = name.strip_prefix('.').unwrap_or(name)[stem.len()..].trim_start_matches('.');
+    let plain = PLAIN_EXTENSIONS.iter().find(|(known, _)| *known == extension);
+    plain.filter(|_| names_secrets(stem)).map(|(_, syntax)| *syntax)
+}
+
+/// The name of a file without the dot before it and without its extension.
+fn stem_of(name: &str) -> &str {
+    let name = name.strip_prefix('.').unwrap_or(name);
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
 fn file_name(path: &str) -> String {
@@ -280,102 +322,4 @@ fn extension(name: &str) -> Option<&'static (&'static str, Syntax, bool)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Syntax;
-
-    #[test]
-    fn the_name_of_a_file_gives_its_syntax() {
-        let rows = [
-            ("a/b/Config.TOML", Syntax::Toml),
-            ("values.yml", Syntax::Yaml),
-            ("home/.kube/config", Syntax::Yaml),
-            (".docker/config.json", Syntax::Json),
-            ("tsconfig.json5", Syntax::Json),
-            (".npmrc", Syntax::Ini),
-            (".pypirc", Syntax::Ini),
-            (".gitconfig", Syntax::Ini),
-            (".git/config", Syntax::Ini),
-            ("nginx.conf", Syntax::Ini),
-            ("x.service", Syntax::Ini),
-            (".env.production", Syntax::Env),
-            ("prod.env", Syntax::Env),
-            (".env", Syntax::Env),
-            ("application.properties", Syntax::Properties),
-            (".netrc", Syntax::Netrc),
-            (".pgpass", Syntax::Pgpass),
-            (".htpasswd", Syntax::Htpasswd),
-            ("web.config", Syntax::Xml),
-            ("pom.xml", Syntax::Xml),
-            ("prod.tfvars", Syntax::Hcl),
-            ("settings.toml.example", Syntax::Toml),
-            (".git-credentials", Syntax::Text),
-            ("id_rsa", Syntax::Text),
-            ("README.md", Syntax::Text),
-            ("Cargo.lock", Syntax::Text),
-        ];
-        for (path, syntax) in rows {
-            assert_eq!(Syntax::of_path(path), syntax, "{path}");
-        }
-    }
-
-    #[test]
-    fn names_of_configuration_keys_and_credentials_are_sensitive_and_lock_files_are_not() {
-        let sensitive = [
-            "a.toml",
-            "b.yaml",
-            "c.yml",
-            "d.ini",
-            "e.cfg",
-            "f.conf",
-            "g.properties",
-            "h.env",
-            ".env",
-            ".env.local",
-            "i.tfvars",
-            "j.hcl",
-            "config.json",
-            "appsettings.Production.json",
-            "service-account.json",
-            ".babelrc.json",
-            "k.pem",
-            "l.key",
-            "m.p8",
-            "id_rsa",
-            ".ssh/id_ed25519",
-            "n.asc",
-            ".netrc",
-            ".pgpass",
-            ".htpasswd",
-            ".aws/credentials",
-            ".npmrc",
-            ".pypirc",
-            ".git-credentials",
-            ".kube/config",
-            ".docker/config.json",
-            "credentials.csv",
-            "web.config",
-            "terraform.tfstate",
-            "a.toml.example",
-        ];
-        let missed: Vec<_> =
-            sensitive.into_iter().filter(|path| !Syntax::is_sensitive(path)).collect();
-        assert_eq!(missed, [""; 0]);
-        let others = [
-            "Cargo.lock",
-            "package-lock.json",
-            "poetry.lock",
-            "pnpm-lock.yaml",
-            "README.md",
-            "src/main.rs",
-            "data.json",
-            "package.json",
-            "pom.xml",
-            "id_rsa.pub",
-            "notes.txt",
-            ".terraform.lock.hcl",
-            "main.py",
-        ];
-        let wrong: Vec<_> = others.into_iter().filter(|path| Syntax::is_sensitive(path)).collect();
-        assert_eq!(wrong, [""; 0]);
-    }
-}
+mod tests;

@@ -4,11 +4,13 @@
 //! template in it, shows no secret.
 
 mod braces;
+mod csv;
 mod env;
 mod ini;
 mod lines;
 mod logins;
 mod properties;
+mod secret_list;
 mod toml;
 mod xml;
 mod yaml;
@@ -35,6 +37,8 @@ pub(crate) fn scan(text: &str, syntax: Syntax, judge: &Judge, depth: Depth) -> F
         Syntax::Pgpass => logins::scan_fields(text, logins::PGPASS_FIELDS, &mut walk),
         Syntax::Htpasswd => logins::scan_fields(text, logins::HTPASSWD_FIELDS, &mut walk),
         Syntax::Xml => xml::scan(text, &mut walk),
+        Syntax::SecretList => secret_list::scan(text, &mut walk),
+        Syntax::SecretTable => csv::scan(text, &mut walk),
     };
     let mut findings = walk.finish();
     if fit == Fit::Broken {

@@ -108,19 +108,39 @@ const PATH_STARTS: &[&str] = &[
     "../",
 ];
 
+/// Words of prose.
+pub(crate) const PROSE: &[&str] = &[
+    "the", "a", "an", "to", "for", "of", "is", "be", "your", "must", "in", "on", "with", "used",
+    "if", "or", "and", "this", "that", "required", "optional", "default", "see", "when", "by",
+    "from", "will", "should", "not",
+];
+
 /// Whether `value` holds no secret, whatever its key is: empty, a reference, a template, a public
 /// key, a mask.
 pub(crate) fn is_harmless(value: &str) -> bool {
     let value = value.trim();
     let is_word = |words: &[&str]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
     value.is_empty()
-        || is_word(&["null", "~", "none", "nil", "undefined", "true", "false", "[]", "{}"])
+        || is_word(&[
+            "null",
+            "~",
+            "none",
+            "nil",
+            "undefined",
+            "true",
+            "false",
+            "yes",
+            "no",
+            "on",
+            "off",
+            "[]",
+            "{}",
+        ])
         || value.chars().all(|character| matches!(character, '*' | '•' | '.' | '…'))
         || is_masked(value)
         || is_reference(value)
         || is_documented_key(value)
         || PUBLIC_PREFIXES.iter().any(|prefix| value.starts_with(prefix))
-        || is_path(value)
 }
 
 /// Whether `value` is the access key of AWS's documentation.
@@ -279,14 +299,41 @@ fn name_length(text: &str) -> usize {
     text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
 }
 
-/// Whether `value` is the path of a file.
-fn is_path(value: &str) -> bool {
-    let is_plain = |character: char| character.is_alphanumeric() || "-._/~@ ".contains(character);
-    let is_windows = value.len() > 3
-        && value.as_bytes()[0].is_ascii_alphabetic()
-        && [":\\", ":/"].contains(&value.get(1..3).unwrap_or_default());
-    is_windows
-        || (PATH_STARTS.iter().any(|start| value.starts_with(start)) && value.chars().all(is_plain))
+/// Whether `value` is the path of a file: it begins like one, and its names are no generated keys.
+pub(crate) fn is_path(value: &str) -> bool {
+    let value = value.trim();
+    let is_plain = |character: char| character.is_alphanumeric() || "-._~@ ".contains(character);
+    let rest = match PATH_STARTS.iter().find_map(|start| value.strip_prefix(start)) {
+        Some(rest) => rest,
+        None => match windows_path(value) {
+            Some(rest) => rest,
+            None => return false,
+        },
+    };
+    rest.split(['/', '\\']).all(|name| name.chars().all(is_plain) && !looks_random(name))
+}
+
+/// What stands behind the drive of `value`, if that is two names or one with an extension.
+fn windows_path(value: &str) -> Option<&str> {
+    let (drive, rest) = value.split_at_checked(3)?;
+    let is_drive =
+        drive.as_bytes()[0].is_ascii_alphabetic() && [":\\", ":/"].contains(&&drive[1..]);
+    let (folder, name) = rest.rsplit_once(['/', '\\']).unwrap_or(("", rest));
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_extension = (1..=5).contains(&extension.len())
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_named = !rest.starts_with(['/', '\\']) && (is_extension || !folder.is_empty());
+    (is_drive && is_named).then_some(rest)
+}
+
+/// Whether `value` is a text for people: words with a word of prose among them, or a sentence's end
+/// behind them.
+pub(crate) fn is_sentence(value: &str) -> bool {
+    let mut words = value.split_whitespace();
+    let count = words.clone().count();
+    let is_prose = |word: &str| PROSE.contains(&word.to_lowercase().as_str());
+    count > 1
+        && (value.trim_end().ends_with(['.', '?', '!', '。', '…', ':']) || words.any(is_prose))
 }
 
 /// Whether `value` looks random, as generated keys do: long, of letters and digits without words.

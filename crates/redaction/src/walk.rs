@@ -110,6 +110,26 @@ impl<'t, 'j> Walk<'t, 'j> {
         self.open(false);
     }
 
+    /// A map begins, whose key is a label that is chosen freely.
+    pub(crate) fn open_block(&mut self) {
+        let context = self.context().in_block(&self.named_key());
+        self.open(false);
+        self.set_context(context);
+    }
+
+    /// Every value of the innermost map is a secret, unless its key describes one.
+    pub(crate) fn expect_secrets(&mut self) {
+        self.set_context(KeyContext::Block("secret"));
+    }
+
+    fn set_context(&mut self, context: KeyContext) {
+        if self.too_deep == 0
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.context = context;
+        }
+    }
+
     /// A list begins.
     pub(crate) fn open_list(&mut self) {
         self.open(true);

@@ -8,15 +8,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::{Clause, Condition, Query, parse_query};
+use embedding::RankedList;
 use embedding::fusion::FUSION_K;
 use futures_util::future::join_all;
 use machinery::{Cache, CacheBounds, CacheLifetime};
 use resource::{Absence, Context, Filter, Provider, Resource, SearchHit, SearchRequest, Uri};
 use tokio::time::{Instant, timeout_at};
 
-use crate::find::{FoundResource, ScoreReasons};
+use crate::find::FoundResource;
 use crate::hit::PassageHit;
-use crate::index::entry::{PassagePlace, text_key};
+use crate::index::entry::PassagePlace;
+use crate::index::keys::text_key;
+use crate::rank::ScoreReasons;
 use crate::service::SearchQuery;
 use crate::snippet::snippet;
 
@@ -54,6 +57,7 @@ pub(crate) struct ServerResults {
 }
 
 /// A hit of a server.
+#[derive(Clone)]
 pub(crate) struct ServerHit {
     mount: String,
     rank: usize,
@@ -232,20 +236,18 @@ async fn describe(
 impl ServerResults {
     /// All hits in one list, by rank (RRF), each URI once. What the index found too keeps the
     /// passage of the index. Of equal ranks the index is first, then the mounts by name.
-    pub(crate) fn fuse(&mut self, indexed: Vec<FoundResource>) -> Vec<FusedHit> {
-        let lists = std::mem::take(&mut self.lists);
+    pub(crate) fn fuse(&self, indexed: Vec<FoundResource>) -> Vec<FusedHit> {
+        let lists = &self.lists;
         let key = |uri: &Uri| text_key(uri.as_str());
-        let of_index: Vec<(u64, f32)> = indexed.iter().map(|one| (key(&one.uri), 0.0)).collect();
-        let of_servers: Vec<Vec<(u64, f32)>> = lists
-            .iter()
-            .map(|list| list.iter().map(|one| (key(&one.resource.uri), 0.0)).collect())
-            .collect();
-        let ranks: Vec<&[(u64, f32)]> =
-            std::iter::once(&of_index[..]).chain(of_servers.iter().map(Vec::as_slice)).collect();
+        let of_index = RankedList::new(indexed.iter().map(|one| key(&one.uri)));
+        let of_server =
+            |list: &Vec<ServerHit>| RankedList::new(list.iter().map(|one| key(&one.resource.uri)));
+        let ranks: Vec<RankedList> =
+            std::iter::once(of_index).chain(lists.iter().map(of_server)).collect();
         let scores: HashMap<u64, f32> = embedding::fuse(&ranks, FUSION_K).into_iter().collect();
         let indexed = indexed.into_iter().map(FusedHit::Indexed);
         let mut all: Vec<(u64, FusedHit)> = indexed
-            .chain(lists.into_iter().flatten().map(FusedHit::Server))
+            .chain(lists.iter().flatten().cloned().map(FusedHit::Server))
             .map(|one| (key(one.uri()), one))
             .collect();
         let mut seen = HashSet::new();

@@ -1,20 +1,29 @@
-//! Runs a query plan: the best passages of the index, grouped by resource.
+//! Runs a query plan: the best resources of the index, with their best passages.
 
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-use resource::{Filter, Uri};
+use embedding::RankedList;
+use embedding::fusion::FUSION_K;
+use resource::{Filter, Result, Uri};
 use tantivy::collector::TopDocs;
-use tantivy::postings::SegmentPostings;
 use tantivy::query::Query;
-use tantivy::schema::IndexRecordOption;
 use tantivy::schema::Value;
-use tantivy::{DocAddress, DocSet, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{DocAddress, Searcher, TantivyDocument, TantivyError, Term};
 
 use crate::index::entry::{PassagePlace, seconds};
+use crate::index::index_error;
+use crate::index::keys::text_key;
 use crate::index::store::IndexStore;
+use crate::meaning::{MeaningQuery, VectorKind};
 use crate::plan::{self, QueryPlan};
-use crate::weights;
+use crate::rank::{PassageCandidate, RankedPassage, RankedResource, ScoreReasons, SegmentColumns};
+use crate::{rank, term_matches, weights};
+
+/// How many passages of a resource are read.
+pub(crate) const MAX_PASSAGES: usize = 3;
+/// Of how many resources that their summaries found the nearest passage is looked for.
+const MAX_SUMMARIES: usize = 60;
 
 /// A resource that matches, with its best passages.
 #[derive(Debug, Clone)]
@@ -25,32 +34,26 @@ pub(crate) struct FoundResource {
     pub(crate) score: f32,
     /// How the score came about.
     pub(crate) reasons: ScoreReasons,
-    /// The best passage first.
+    /// The best passages, the best first.
     pub(crate) passages: Vec<FoundPassage>,
+    /// How many passages match.
+    pub(crate) passage_count: usize,
 }
 
 /// A passage that matches.
 #[derive(Debug, Clone)]
 pub(crate) struct FoundPassage {
     pub(crate) score: f32,
-    /// What of the score its words and its neighbouring words made.
-    parts: (f32, f32),
     pub(crate) place: PassagePlace,
 }
 
-/// The parts of a score.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ScoreReasons {
-    /// The words of the best passage, with title, headings and path.
-    pub words: f32,
-    /// Words that stand beside each other as in the query.
-    pub phrases: f32,
-    /// Further passages of the same resource.
-    pub further: f32,
-    /// The factor of the priority.
-    pub priority: f32,
-    /// The factor of the age.
-    pub recency: f32,
+/// What a query found.
+#[derive(Debug, Default)]
+pub(crate) struct FoundResources {
+    /// The best first.
+    pub(crate) resources: Vec<FoundResource>,
+    /// Whether there are no more, whatever is asked for.
+    pub(crate) is_all: bool,
 }
 
 /// What is asked of the index.
@@ -59,131 +62,40 @@ pub(crate) struct FindRequest<'a> {
     pub(crate) filter: Option<&'a Filter>,
     /// The mounts to look in; `None` for all.
     pub(crate) mounts: Option<&'a [String]>,
-    /// How many passages are looked at.
+    /// Whether the words count, and the meaning.
+    pub(crate) by_words: bool,
+    pub(crate) meaning: Option<&'a MeaningQuery>,
+    /// How many passages are looked at, and the most resources that are returned.
     pub(crate) candidates: usize,
+    pub(crate) resources: usize,
 }
 
-/// A scored passage, not read yet.
-struct PassageCandidate {
-    address: DocAddress,
-    words: f32,
-    phrases: f32,
+/// One state of the index, and what is asked of it.
+struct IndexSearch<'a> {
+    store: &'a IndexStore,
+    searcher: Searcher,
+    columns: Vec<SegmentColumns>,
+    request: &'a FindRequest<'a>,
+    now: i64,
 }
 
-/// The columns of a segment that the ranking looks at.
-struct SegmentColumns {
-    uri_key: tantivy::columnar::Column<u64>,
-    content_key: tantivy::columnar::Column<u64>,
-    priority: tantivy::columnar::Column<f64>,
-    modified: tantivy::columnar::Column<i64>,
-}
-
-/// The resources whose passages match best, the best first.
+/// The resources that match best, the best first.
 pub(crate) fn find(
     store: &IndexStore,
     request: &FindRequest<'_>,
     now: SystemTime,
-) -> Result<Vec<FoundResource>, TantivyError> {
+) -> Result<FoundResources> {
     let searcher = store.reader.searcher();
-    let query = request.plan.passages(&searcher, &store.fields, request.filter, request.mounts);
-    let best = top_passages(&searcher, &*query, request.candidates)?;
-    let phrases: HashMap<DocAddress, f32> = match request.plan.phrases(&store.fields) {
-        Some(query) => top_passages(&searcher, &*query, request.candidates)?
-            .into_iter()
-            .map(|(score, address)| (address, score))
-            .collect(),
-        None => HashMap::new(),
-    };
-    let candidates = best.into_iter().map(|(words, address)| {
-        let phrases = phrases.get(&address).copied().unwrap_or(0.0) * weights::PHRASE;
-        PassageCandidate { address, words, phrases }
-    });
-    let candidates: Vec<PassageCandidate> = candidates.collect();
-    let shares = term_shares(&searcher, store, request.plan, &candidates)?;
-    group(&searcher, store, candidates.into_iter().zip(shares), seconds(now))
-}
-
-/// The resources of the passages with these keys that meet the request, in the order of the keys'
-/// scores.
-pub(crate) fn find_by_keys(
-    store: &IndexStore,
-    request: &FindRequest<'_>,
-    keys: &[(u64, f32)],
-    now: SystemTime,
-) -> Result<Vec<FoundResource>, TantivyError> {
-    let searcher = store.reader.searcher();
-    let scores: HashMap<u64, f32> = keys.iter().copied().collect();
-    let terms = keys.iter().map(|(key, _)| Term::from_field_u64(store.fields.passage_key, *key));
-    let query = request.plan.among(&store.fields, terms, request.filter, request.mounts);
-    let found = top_passages(&searcher, &*query, keys.len())?;
-    let mut candidates = Vec::new();
-    for (_, address) in found {
-        let columns = searcher.segment_reader(address.segment_ord).fast_fields();
-        let key = columns.u64("passage_key")?.first(address.doc_id);
-        if let Some(score) = key.and_then(|key| scores.get(&key)) {
-            candidates.push(PassageCandidate { address, words: *score, phrases: 0.0 });
-        }
-    }
-    candidates.sort_by(|a, b| b.words.total_cmp(&a.words).then(a.address.cmp(&b.address)));
-    let shares = vec![0.0; candidates.len()];
-    group(&searcher, store, candidates.into_iter().zip(shares), seconds(now))
-}
-
-/// The share of the query's terms that each candidate has, by weight.
-fn term_shares(
-    searcher: &Searcher,
-    store: &IndexStore,
-    plan: &QueryPlan,
-    candidates: &[PassageCandidate],
-) -> Result<Vec<f32>, TantivyError> {
-    let mut shares = vec![0.0; candidates.len()];
-    let total: f32 = plan.terms.iter().map(|term| term.weight).sum();
-    let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_by_key(|at| candidates[*at].address);
-    for term in &plan.terms {
-        let mut has = vec![0.0_f32; candidates.len()];
-        for other in term.alternatives.iter().filter(|other| !other.is_prefix) {
-            for field in [plan::text_field(&store.fields, other), store.fields.title] {
-                let term = Term::from_field_text(field, &other.text);
-                mark_holders(searcher, &term, candidates, &order, |at| {
-                    has[at] = has[at].max(other.weight);
-                })?;
-            }
-        }
-        for (share, has) in shares.iter_mut().zip(has) {
-            *share += has * term.weight / total.max(f32::MIN_POSITIVE);
-        }
-    }
-    Ok(shares)
-}
-
-/// Calls `mark` for each candidate that has `term`. `order` sorts the candidates by address.
-fn mark_holders(
-    searcher: &Searcher,
-    term: &Term,
-    candidates: &[PassageCandidate],
-    order: &[usize],
-    mut mark: impl FnMut(usize),
-) -> Result<(), TantivyError> {
-    let mut postings: Option<(u32, Option<SegmentPostings>)> = None;
-    for at in order {
-        let DocAddress { segment_ord, doc_id } = candidates[*at].address;
-        if postings.as_ref().is_none_or(|(segment, _)| *segment != segment_ord) {
-            let index = searcher.segment_reader(segment_ord).inverted_index(term.field())?;
-            postings = Some((segment_ord, index.read_postings(term, IndexRecordOption::Basic)?));
-        }
-        if let Some((_, Some(postings))) = &mut postings
-            && (postings.doc() == doc_id
-                || postings.doc() < doc_id && postings.seek(doc_id) == doc_id)
-        {
-            mark(*at);
-        }
-    }
-    Ok(())
+    let columns = rank::segment_columns(&searcher).map_err(index_error)?;
+    let search = IndexSearch { store, searcher, columns, request, now: seconds(now) };
+    search.run()
 }
 
 /// The URIs of the resources of priority 1, in order.
-pub(crate) fn required_uris(store: &IndexStore, most: usize) -> Result<Vec<Uri>, TantivyError> {
+pub(crate) fn required_uris(
+    store: &IndexStore,
+    most: usize,
+) -> std::result::Result<Vec<Uri>, TantivyError> {
     let searcher = store.reader.searcher();
     let query = plan::required(&store.fields);
     let found = top_passages(&searcher, &*query, most)?;
@@ -195,74 +107,170 @@ pub(crate) fn required_uris(store: &IndexStore, most: usize) -> Result<Vec<Uri>,
     Ok(uris)
 }
 
+impl IndexSearch<'_> {
+    fn run(&self) -> Result<FoundResources> {
+        let mut lists: Vec<(Vec<RankedResource>, f32)> = Vec::new();
+        let mut is_all = true;
+        if self.request.by_words {
+            let (by_words, is_end) = self.rank_by_words().map_err(index_error)?;
+            is_all &= is_end;
+            lists.push((by_words, 1.0));
+        }
+        if let Some(meaning) = self.request.meaning {
+            lists.push((self.rank_by_summaries(meaning)?, weights::MEANING_SUMMARY));
+            lists.push((self.rank_by_passages(meaning)?, weights::MEANING_PASSAGE));
+        }
+        let mut ranked = match lists.len() {
+            1 => lists.pop().map(|(list, _)| list).unwrap_or_default(),
+            _ => fused(lists),
+        };
+        let most = self.request.resources;
+        is_all &= ranked.len() <= most;
+        // Equals are ordered by their URIs, which are read first.
+        let last = ranked.get(most.saturating_sub(1)).map_or(0.0, |one| one.score);
+        let end = ranked.iter().skip(most).take_while(|one| one.score == last).count() + most;
+        ranked.truncate(end);
+        let resources = ranked.into_iter().filter_map(|one| self.read(one).transpose());
+        let mut resources: Vec<FoundResource> =
+            resources.collect::<std::result::Result<_, _>>().map_err(index_error)?;
+        resources.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| a.uri.as_str().cmp(b.uri.as_str()))
+        });
+        resources.truncate(most);
+        Ok(FoundResources { resources, is_all })
+    }
+
+    /// By the words of the query; and whether all passages that match were looked at.
+    fn rank_by_words(&self) -> std::result::Result<(Vec<RankedResource>, bool), TantivyError> {
+        let FindRequest { plan, filter, mounts, candidates, .. } = *self.request;
+        let query = plan.passages(&self.searcher, &self.store.fields, filter, mounts);
+        let best = top_passages(&self.searcher, &*query, candidates)?;
+        let is_all = best.len() < candidates;
+        let mut candidates: Vec<PassageCandidate> = best
+            .into_iter()
+            .map(|(words, address)| PassageCandidate::new(address, words))
+            .collect();
+        term_matches::add_matches(&self.searcher, &self.store.fields, plan, &mut candidates)?;
+        Ok((rank::group(&self.columns, candidates, self.now), is_all))
+    }
+
+    /// By what resources are about as a whole. The best passage of each is the one that is nearest.
+    fn rank_by_summaries(&self, meaning: &MeaningQuery) -> Result<Vec<RankedResource>> {
+        let found =
+            self.rank_by_keys(&meaning.nearest(VectorKind::Summary, self.mounts().as_deref())?)?;
+        let mut passages: Vec<(u64, f32)> = Vec::new();
+        for one in found.iter().take(MAX_SUMMARIES) {
+            let Some(mount) = self.mount_of(one) else { continue };
+            passages.extend(meaning.best_passage(mount, one.key));
+        }
+        let mut nearest: HashMap<u64, Vec<RankedPassage>> = HashMap::new();
+        for one in self.rank_by_keys(&passages)? {
+            nearest.insert(one.key, one.passages);
+        }
+        let with_passage = found.into_iter().map(|one| {
+            let passages = nearest.remove(&one.key).unwrap_or_default();
+            RankedResource {
+                passages: if passages.is_empty() { one.passages } else { passages },
+                ..one
+            }
+        });
+        Ok(with_passage.collect())
+    }
+
+    fn rank_by_passages(&self, meaning: &MeaningQuery) -> Result<Vec<RankedResource>> {
+        self.rank_by_keys(&meaning.nearest(VectorKind::Passage, self.mounts().as_deref())?)
+    }
+
+    /// The resources of the passages with these keys that meet the request, by the keys' scores.
+    fn rank_by_keys(&self, keys: &[(u64, f32)]) -> Result<Vec<RankedResource>> {
+        let FindRequest { plan, filter, mounts, .. } = *self.request;
+        let fields = &self.store.fields;
+        let scores: HashMap<u64, f32> = keys.iter().copied().collect();
+        let terms = keys.iter().map(|(key, _)| Term::from_field_u64(fields.passage_key, *key));
+        let query = plan.among(&self.searcher, fields, terms, (filter, mounts));
+        let found = top_passages(&self.searcher, &*query, keys.len()).map_err(index_error)?;
+        let mut candidates = Vec::new();
+        for (_, address) in found {
+            let Some(columns) = self.columns.get(address.segment_ord as usize) else { continue };
+            let own = columns.passage_key.values_for_doc(address.doc_id);
+            let score = own.filter_map(|key| scores.get(&key).copied()).reduce(f32::max);
+            candidates.extend(score.map(|score| PassageCandidate::new(address, score)));
+        }
+        candidates.sort_by(|a, b| b.words.total_cmp(&a.words).then(a.address.cmp(&b.address)));
+        Ok(rank::group(&self.columns, candidates, self.now))
+    }
+
+    /// The keys of the mounts to look in.
+    fn mounts(&self) -> Option<Vec<u64>> {
+        self.request.mounts.map(|mounts| mounts.iter().map(|name| text_key(name)).collect())
+    }
+
+    fn mount_of(&self, resource: &RankedResource) -> Option<u64> {
+        let address = resource.passages.first()?.address;
+        self.columns.get(address.segment_ord as usize)?.mount_key.first(address.doc_id)
+    }
+
+    /// Reads URI and places; `None` if the records of the index cannot be read.
+    fn read(
+        &self,
+        ranked: RankedResource,
+    ) -> std::result::Result<Option<FoundResource>, TantivyError> {
+        let RankedResource { content, score, reasons, passages: ranked, .. } = ranked;
+        let (mut own, mut passages) = (None, Vec::new());
+        for RankedPassage { address, score, .. } in ranked.iter().take(MAX_PASSAGES) {
+            let read = read_passage(&self.searcher, self.store, *address)?;
+            let Some((uri, place)) = read else { continue };
+            own.get_or_insert(uri);
+            passages.push(FoundPassage { score: *score, place });
+        }
+        let passage_count = ranked.len();
+        Ok(own.map(|uri| FoundResource { uri, content, score, reasons, passages, passage_count }))
+    }
+}
+
 fn top_passages(
     searcher: &Searcher,
     query: &dyn Query,
     most: usize,
-) -> Result<Vec<(f32, DocAddress)>, TantivyError> {
+) -> std::result::Result<Vec<(f32, DocAddress)>, TantivyError> {
     searcher.search(query, &TopDocs::with_limit(most.max(1)).order_by_score())
 }
 
-fn group(
-    searcher: &Searcher,
-    store: &IndexStore,
-    candidates: impl Iterator<Item = (PassageCandidate, f32)>,
-    now: i64,
-) -> Result<Vec<FoundResource>, TantivyError> {
-    let columns = segment_columns(searcher)?;
-    let mut found: Vec<FoundResource> = Vec::new();
-    let mut places: HashMap<u64, usize> = HashMap::new();
-    for (candidate, share) in candidates {
-        let PassageCandidate { address, words, phrases } = candidate;
-        let words = words * (1.0 + weights::TERM_COVERAGE * share);
-        let Some(columns) = columns.get(address.segment_ord as usize) else { continue };
-        let Some((uri, place)) = read_passage(searcher, store, address)? else { continue };
-        let key = columns.uri_key.first(address.doc_id).unwrap_or(0);
-        let score = words + phrases;
-        let passage = FoundPassage { score, parts: (words, phrases), place };
-        if let Some(known) = places.get(&key).and_then(|at| found.get_mut(*at)) {
-            known.passages.push(passage);
-            continue;
+/// All lists in one, by rank. A resource has first the passages of the list that counts most for it.
+fn fused(lists: Vec<(Vec<RankedResource>, f32)>) -> Vec<RankedResource> {
+    let ranks = |(list, weight): &(Vec<RankedResource>, f32)| RankedList {
+        ids: list.iter().map(|one| one.key).collect(),
+        weight: *weight,
+    };
+    let ranks: Vec<RankedList> = lists.iter().map(ranks).collect();
+    let mut found: HashMap<u64, (f32, RankedResource)> = HashMap::new();
+    for (number, (list, weight)) in lists.into_iter().enumerate() {
+        for (rank, mut one) in list.into_iter().enumerate() {
+            let share = weight / (FUSION_K + rank as f32 + 1.0);
+            match found.get_mut(&one.key) {
+                None => {
+                    one.reasons.ranks[number] = Some(rank + 1);
+                    found.insert(one.key, (share, one));
+                }
+                Some((best, known)) => {
+                    known.reasons.ranks[number] = Some(rank + 1);
+                    if share > *best {
+                        *best = share;
+                        std::mem::swap(&mut known.passages, &mut one.passages);
+                    }
+                    let own = &known.passages;
+                    one.passages.retain(|more| own.iter().all(|own| own.address != more.address));
+                    known.passages.append(&mut one.passages);
+                }
+            }
         }
-        places.insert(key, found.len());
-        let priority = columns.priority.first(address.doc_id);
-        let modified = columns.modified.first(address.doc_id);
-        let reasons = ScoreReasons {
-            priority: priority_factor(priority),
-            recency: recency_factor(modified, now),
-            ..ScoreReasons::default()
-        };
-        let content = columns.content_key.first(address.doc_id);
-        found.push(FoundResource { uri, content, score, reasons, passages: vec![passage] });
     }
-    for resource in &mut found {
-        resource.passages.sort_by(|a, b| b.score.total_cmp(&a.score));
-        let further: f32 = resource.passages.iter().skip(1).map(|passage| passage.score).sum();
-        let Some(FoundPassage { score: best, parts, .. }) = resource.passages.first() else {
-            continue;
-        };
-        let (best, reasons) = (*best, &mut resource.reasons);
-        (reasons.words, reasons.phrases) = *parts;
-        reasons.further = (further * weights::FURTHER_PASSAGES).min(best);
-        resource.score = (best + reasons.further) * reasons.priority * reasons.recency;
-    }
-    found.sort_by(|a, b| {
-        b.score.total_cmp(&a.score).then_with(|| a.uri.as_str().cmp(b.uri.as_str()))
+    let order = embedding::fuse(&ranks, FUSION_K);
+    let fused = order.into_iter().filter_map(|(key, score)| {
+        let (_, one) = found.remove(&key)?;
+        Some(RankedResource { score, ..one })
     });
-    Ok(found)
-}
-
-fn segment_columns(searcher: &Searcher) -> Result<Vec<SegmentColumns>, TantivyError> {
-    let columns = searcher.segment_readers().iter().map(|segment| {
-        let columns = segment.fast_fields();
-        Ok(SegmentColumns {
-            uri_key: columns.u64("uri_key")?,
-            content_key: columns.u64("content_key")?,
-            priority: columns.f64("priority")?,
-            modified: columns.i64("modified")?,
-        })
-    });
-    columns.collect()
+    fused.collect()
 }
 
 /// The URI and the place of a passage; `None` if its record cannot be read.
@@ -270,21 +278,10 @@ fn read_passage(
     searcher: &Searcher,
     store: &IndexStore,
     address: DocAddress,
-) -> Result<Option<(Uri, PassagePlace)>, TantivyError> {
+) -> std::result::Result<Option<(Uri, PassagePlace)>, TantivyError> {
     let document: TantivyDocument = searcher.doc(address)?;
     let uri = document.get_first(store.fields.uri).and_then(|value| value.as_str());
     let place = document.get_first(store.fields.place).and_then(|value| value.as_bytes());
     let uri = uri.and_then(|uri| Uri::parse(uri).ok());
     Ok(uri.zip(place.and_then(PassagePlace::unpack)))
-}
-
-fn priority_factor(priority: Option<f64>) -> f32 {
-    let Some(priority) = priority else { return 1.0 };
-    1.0 + weights::PRIORITY * (priority.clamp(0.0, 1.0) as f32 - 0.5) * 2.0
-}
-
-fn recency_factor(modified: Option<i64>, now: i64) -> f32 {
-    let Some(modified) = modified else { return 1.0 };
-    let age = now.saturating_sub(modified).max(0) as f32;
-    1.0 + weights::RECENCY * (-age / weights::RECENCY_HALF_LIFE_SECONDS).exp2()
 }

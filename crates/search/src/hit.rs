@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use resource::Resource;
 
-use crate::find::ScoreReasons;
 use crate::index::entry::PassagePlace;
+use crate::rank::ScoreReasons;
 
 /// One hit: a resource and its best passage.
 #[derive(Debug, Clone)]
@@ -40,7 +40,16 @@ impl PassageHit {
         if let Some((mount, rank)) = &self.from {
             return format!("number {rank} of the search of {mount}");
         }
-        let ScoreReasons { words, phrases, further, priority, recency } = self.reasons;
+        let ScoreReasons { words, phrases, further, priority, recency, ranks } = self.reasons;
+        if ranks.iter().any(Option::is_some) {
+            let lists = ["by words", "by what it is about", "by a passage's meaning"];
+            let known = lists
+                .iter()
+                .zip(ranks)
+                .filter_map(|(list, rank)| rank.map(|rank| format!("number {rank} {list}")));
+            let known: Vec<String> = known.collect();
+            return format!("score {:.4}: {}", self.score, known.join(", "));
+        }
         format!(
             "score {:.2}: words {words:.2} + neighbours {phrases:.2} + {} further passages \
              {further:.2}, times priority {priority:.2}, times age {recency:.2}",

@@ -22,7 +22,8 @@ use tokio::task::AbortHandle;
 use tokio::time;
 
 use crate::index::SearchIndex;
-use crate::index::entry::{IndexEntry, text_key, version_key};
+use crate::index::entry::{IndexEntry, version_key};
+use crate::index::keys::text_key;
 use crate::index::store::IndexedVersion;
 use crate::text::ResourceText;
 use walk::{Examined, ReadEntry, WalkStack};
@@ -70,6 +71,7 @@ impl SearchIndex {
             hub,
             ctx: Context::new(Principal::internal()),
             known: HashMap::new(),
+            knows_all: false,
         };
         IndexKeeper(tokio::spawn(keeper.run()).abort_handle())
     }
@@ -89,10 +91,10 @@ impl SearchIndex {
         }
         let Ok(known) = self.indexed_versions() else { return };
         let gone = known.into_iter().filter(|(_, version)| !kept.contains(&version.mount));
-        for (uri, _) in gone {
+        for (uri, version) in gone {
             self.orders.remove(uri).await;
-            if let Some(meaning) = self.meaning() {
-                meaning.remove(uri);
+            if let Ok(Some(meaning)) = self.meaning() {
+                meaning.remove(version.mount, uri);
             }
         }
         self.orders.commit().await;
@@ -108,6 +110,8 @@ struct MountKeeper {
     ctx: Context,
     /// The versions in the index, by the key of the URI.
     known: HashMap<u64, u64>,
+    /// Whether the index told all that it holds.
+    knows_all: bool,
 }
 
 /// Why a keeper begins anew.
@@ -132,8 +136,9 @@ impl MountKeeper {
         let of_mount = |(uri, held): (u64, IndexedVersion)| {
             (held.mount == self.key).then_some((uri, held.version))
         };
-        let held = self.index.indexed_versions().unwrap_or_default();
-        self.known = held.into_iter().filter_map(of_mount).collect();
+        let held = self.index.indexed_versions();
+        self.knows_all = held.is_ok();
+        self.known = held.unwrap_or_default().into_iter().filter_map(of_mount).collect();
     }
 
     /// Walks the mount and follows its changes until it must begin anew.
@@ -309,7 +314,10 @@ impl MountKeeper {
             return Examined::LeftOut;
         }
         let (key, version) = (text_key(resource.uri.as_str()), version_key(resource));
-        let has_vectors = self.index.meaning().is_none_or(|meaning| meaning.has(key));
+        let has_vectors = match self.index.meaning() {
+            Ok(Some(meaning)) => meaning.has(self.key, key),
+            Ok(None) | Err(_) => true,
+        };
         let is_known =
             self.known.get(&key) == Some(&version) && has_vectors || !self.index.is_writer();
         Examined::Entry { key, unread: (!is_known).then_some(version) }
@@ -332,18 +340,19 @@ impl MountKeeper {
         };
         let mount = self.mount.name.clone();
         let entry = IndexEntry { mount, resource, mime, text };
-        if let Some(meaning) = self.index.meaning() {
+        if let Ok(Some(meaning)) = self.index.meaning() {
             meaning.put(&entry).await;
         }
-        self.index.orders.put(entry).await;
+        let is_new = self.knows_all && !self.known.contains_key(&key);
+        self.index.orders.put(entry, is_new).await;
         self.known.insert(key, version);
     }
 
     async fn remove(&mut self, key: u64) {
         if self.known.remove(&key).is_some() && self.index.is_writer() {
             self.index.orders.remove(key).await;
-            if let Some(meaning) = self.index.meaning() {
-                meaning.remove(key);
+            if let Ok(Some(meaning)) = self.index.meaning() {
+                meaning.remove(self.key, key);
             }
         }
     }

@@ -9,7 +9,8 @@ use resource::{
 
 use crate::find::FoundResource;
 use crate::index::coverage::Coverage;
-use crate::index::entry::{PassagePlace, text_key};
+use crate::index::entry::PassagePlace;
+use crate::index::keys::text_key;
 use crate::service::{SearchMode, SearchQuery, SearchService};
 use crate::text::{read_passage, read_text};
 

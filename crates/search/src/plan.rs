@@ -5,8 +5,8 @@ mod conditions;
 use std::ops::Bound;
 
 use analysis::{
-    Clause, Comparison, Condition, Query, QueryTerm, TermAlternative, TermField, parse_query,
-    phrase_tokens, prefix_term, query_terms,
+    Clause, Comparison, Condition, Query, QueryTerm, TermAlternative, TermField, Token,
+    parse_query, phrase_tokens, prefix_term, query_terms,
 };
 use resource::{Error, Filter, Result};
 use tantivy::query::{
@@ -33,6 +33,7 @@ pub(crate) struct QueryPlan {
     pub(crate) marked: Vec<String>,
     clauses: Vec<Clause>,
     conditions: Vec<Condition>,
+    neighbours: Vec<[String; 2]>,
 }
 
 impl QueryPlan {
@@ -47,7 +48,14 @@ impl QueryPlan {
         terms.truncate(MAX_TERMS);
         let of_terms = terms.iter().flat_map(|term| &term.alternatives);
         marked.extend(of_terms.map(|alternative| alternative.text.clone()));
-        Ok(Self { terms, marked, clauses, conditions })
+        let mut pairs = Vec::new();
+        for clause in &clauses {
+            if let Clause::Words(text) = clause {
+                pairs.extend(neighbours(text));
+            }
+        }
+        pairs.truncate(MAX_TERMS);
+        Ok(Self { terms, marked, clauses, conditions, neighbours: pairs })
     }
 
     /// The query for passages, best first by the score of the index: a union of terms alone can
@@ -61,16 +69,7 @@ impl QueryPlan {
     ) -> Box<dyn IndexQuery> {
         let words = self.terms.iter().flat_map(|term| term_clauses(searcher, fields, term));
         let words: Clauses = words.collect();
-        let mut required = self.restrictions(fields, filter, mounts);
-        for clause in &self.clauses {
-            match clause {
-                Clause::Words(_) => {}
-                Clause::Not(clause) => {
-                    required.push((Occur::MustNot, clause_query(searcher, fields, clause)));
-                }
-                clause => required.push((Occur::Must, clause_query(searcher, fields, clause))),
-            }
-        }
+        let mut required = self.restrictions(searcher, fields, (filter, mounts));
         // Words that occur nowhere find nothing, unlike a query without words.
         let words: Option<Box<dyn IndexQuery>> =
             (!self.terms.is_empty()).then(|| Box::new(BooleanQuery::new(words)) as _);
@@ -90,28 +89,37 @@ impl QueryPlan {
         }
     }
 
-    /// The query for those of the passages with these keys that meet all conditions.
+    /// The query for those of the passages with these keys that meet all but the free words.
     pub(crate) fn among(
         &self,
+        searcher: &Searcher,
         fields: &Fields,
         keys: impl Iterator<Item = Term>,
-        filter: Option<&Filter>,
-        mounts: Option<&[String]>,
+        limits: (Option<&Filter>, Option<&[String]>),
     ) -> Box<dyn IndexQuery> {
-        let mut required = self.restrictions(fields, filter, mounts);
+        let mut required = self.restrictions(searcher, fields, limits);
         required.push((Occur::Must, Box::new(TermSetQuery::new(keys))));
         Box::new(BooleanQuery::new(required))
     }
 
-    /// What every passage must meet, whatever its words.
+    /// What every passage must meet, whatever its free words: phrases, what is excluded, conditions.
     fn restrictions(
         &self,
+        searcher: &Searcher,
         fields: &Fields,
-        filter: Option<&Filter>,
-        mounts: Option<&[String]>,
+        (filter, mounts): (Option<&Filter>, Option<&[String]>),
     ) -> Clauses {
         let conditions = self.conditions.iter().map(|one| condition_clause(fields, one));
         let mut required: Clauses = conditions.collect();
+        for clause in &self.clauses {
+            match clause {
+                Clause::Words(_) => {}
+                Clause::Not(clause) => {
+                    required.push((Occur::MustNot, clause_query(searcher, fields, clause)));
+                }
+                clause => required.push((Occur::Must, clause_query(searcher, fields, clause))),
+            }
+        }
         if let Some(filter) = filter {
             required.extend(filter_clauses(fields, filter));
         }
@@ -131,22 +139,32 @@ impl QueryPlan {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// The query for passages in which words stand beside each other as in the query.
-    pub(crate) fn phrases(&self, fields: &Fields) -> Option<Box<dyn IndexQuery>> {
-        let mut phrases: Clauses = Vec::new();
-        for clause in &self.clauses {
-            let Clause::Words(text) = clause else { continue };
-            let tokens = phrase_tokens(text);
-            for pair in tokens.windows(2).take(MAX_TERMS) {
-                let [first, second] = pair else { continue };
-                if second.position == first.position + 1 && first.text != second.text {
-                    let terms = [first, second].map(|token| token.text.as_str());
-                    phrases.push((Occur::Should, phrase_query(fields, terms.into_iter())));
-                }
-            }
-        }
-        (!phrases.is_empty()).then(|| Box::new(BooleanQuery::new(phrases)) as _)
+    /// The words of the query that the index has in no spelling of their own.
+    pub(crate) fn unknown_words(&self, searcher: &Searcher, fields: &Fields) -> Vec<&str> {
+        let occurs = |other: &TermAlternative| {
+            let term = Term::from_field_text(text_field(fields, other), &other.text);
+            other.is_prefix || searcher.doc_freq(&term).is_ok_and(|count| count > 0)
+        };
+        let is_unknown = |term: &&QueryTerm| {
+            let mut own = term.alternatives.iter().filter(|other| !other.is_synonym);
+            !own.any(occurs)
+        };
+        self.terms.iter().filter(is_unknown).map(|term| term.source.as_str()).collect()
     }
+
+    /// The pairs of different words that stand beside each other in the query.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = [&str; 2]> {
+        self.neighbours.iter().map(|pair| pair.each_ref().map(String::as_str))
+    }
+}
+
+/// The pairs of different words that stand beside each other in `text`.
+fn neighbours(text: &str) -> impl Iterator<Item = [String; 2]> {
+    let tokens = phrase_tokens(text);
+    let is_pair =
+        |[one, other]: &[Token; 2]| other.position == one.position + 1 && one.text != other.text;
+    let pairs: Vec<[Token; 2]> = tokens.array_windows().cloned().filter(is_pair).collect();
+    pairs.into_iter().map(|pair| pair.map(|token| token.text)).take(MAX_TERMS)
 }
 
 /// The free words of a clause, as terms, and what phrases and prefixes look like.
@@ -186,14 +204,15 @@ fn term_clauses(searcher: &Searcher, fields: &Fields, term: &QueryTerm) -> Claus
     let mut own_rarity = None;
     let mut clauses: Clauses = Vec::new();
     for other in &term.alternatives {
-        let count = frequency(text_field(fields, other), &other.text);
-        let rarity = rarity(searcher, count);
+        let own_field = text_field(fields, other);
+        let own_count = frequency(own_field, &other.text);
+        let rarity = rarity(searcher, own_count);
         let rarity = own_rarity.map_or(rarity, |own: f32| own.min(rarity));
-        if count > 0 {
+        if own_count > 0 {
             own_rarity.get_or_insert(rarity);
         }
         let places = [
-            (text_field(fields, other), text_weight(other)),
+            (own_field, text_weight(other)),
             (fields.title, weights::TITLE),
             (fields.heading, weights::HEADING),
             (fields.path, weights::PATH),
@@ -203,7 +222,8 @@ fn term_clauses(searcher: &Searcher, fields: &Fields, term: &QueryTerm) -> Claus
             let clause: Box<dyn IndexQuery> = if other.is_prefix {
                 Box::new(BoostQuery::new(prefix_query(field, &other.text), weight))
             } else {
-                let count = frequency(field, &other.text);
+                let is_own = field == own_field;
+                let count = if is_own { own_count } else { frequency(field, &other.text) };
                 if count == 0 {
                     continue;
                 }
@@ -214,6 +234,11 @@ fn term_clauses(searcher: &Searcher, fields: &Fields, term: &QueryTerm) -> Claus
         }
     }
     clauses
+}
+
+/// How much a match of `term` counts.
+pub(crate) fn term_rarity(searcher: &Searcher, term: &Term) -> f32 {
+    rarity(searcher, searcher.doc_freq(term).unwrap_or(0))
 }
 
 /// How much a match of a term counts that so many passages have: the inverse document frequency of
@@ -248,15 +273,6 @@ fn prefix_query(field: Field, start: &str) -> Box<dyn IndexQuery> {
         .map_or(Bound::Unbounded, |upper| Bound::Excluded(Term::from_field_text(field, &upper)));
     let lower = Bound::Included(Term::from_field_text(field, start));
     Box::new(RangeQuery::new(lower, upper))
-}
-
-fn phrase_query<'a>(fields: &Fields, words: impl Iterator<Item = &'a str>) -> Box<dyn IndexQuery> {
-    let terms: Vec<Term> = words.map(|word| Term::from_field_text(fields.body, word)).collect();
-    match <[Term; 1]>::try_from(terms) {
-        Ok([term]) => Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)),
-        Err(terms) if terms.is_empty() => Box::new(tantivy::query::EmptyQuery),
-        Err(terms) => Box::new(PhraseQuery::new(terms)),
-    }
 }
 
 /// A quoted phrase: its tokens at their relative positions.

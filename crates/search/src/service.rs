@@ -1,6 +1,6 @@
 //! Answers queries: what the index finds, checked and read under the context of whoever asks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -9,11 +9,11 @@ use resource::{Absence, Context, Error, Filter, Provider, Resource, Result, Uri}
 use tokio::time::Instant;
 
 use crate::asked_along::{AskedAlong, FusedHit, MAX_ASK_TIME};
-use crate::find::{FindRequest, FoundResource, find, find_by_keys, required_uris};
+use crate::find::{FindRequest, FoundResource, FoundResources, find, required_uris};
 use crate::hit::PassageHit;
 use crate::index::coverage::Coverage;
-use crate::index::entry::text_key;
 use crate::index::{SearchIndex, index_error};
+use crate::meaning::MeaningQuery;
 use crate::plan::QueryPlan;
 use crate::snippet::snippet;
 use crate::spelling::similar_words;
@@ -25,6 +25,11 @@ const FILL_WAIT: Duration = Duration::from_millis(800);
 const MIN_CANDIDATES: usize = 200;
 const CANDIDATES_PER_HIT: usize = 12;
 const MAX_CANDIDATES: usize = 5_000;
+/// How many resources are read from the index: for each hit that is wanted, and beside those.
+const RESOURCES_PER_HIT: usize = 2;
+const SPARE_RESOURCES: usize = 10;
+/// How much further a search looks when what it found is not for the principal.
+const WIDENING: usize = 5;
 /// How much of a passage is read for its snippet.
 const MAX_SNIPPET_BYTES: u64 = 8 << 10;
 
@@ -74,6 +79,49 @@ pub struct SearchResults {
     pub coverage: Coverage,
     /// The mounts with a search of their own that did not answer.
     pub absent: Vec<Absence>,
+    /// Why the meaning did not count, though a model is configured.
+    pub without_meaning: Option<String>,
+}
+
+/// A query, ready to be run.
+struct PreparedQuery {
+    plan: QueryPlan,
+    mode: SearchMode,
+    meaning: Option<MeaningQuery>,
+    /// Why the meaning does not count, though a model is configured.
+    without_meaning: Option<String>,
+}
+
+/// How far a search looks.
+#[derive(Clone, Copy)]
+struct SearchReach {
+    /// How many passages are looked at.
+    candidates: usize,
+    /// How many resources are read from the index.
+    resources: usize,
+}
+
+impl SearchReach {
+    fn new(query: &SearchQuery) -> Self {
+        let wanted = query.skip.saturating_add(query.limit);
+        let candidates = wanted.saturating_mul(CANDIDATES_PER_HIT);
+        let resources = wanted.saturating_mul(RESOURCES_PER_HIT).saturating_add(SPARE_RESOURCES);
+        Self { candidates: candidates.clamp(MIN_CANDIDATES, MAX_CANDIDATES), resources }
+    }
+
+    /// The next wider reach; `None` if this one is the widest.
+    fn wider(self) -> Option<Self> {
+        let candidates = (self.candidates * WIDENING).min(MAX_CANDIDATES);
+        let resources = self.resources.saturating_mul(WIDENING);
+        let is_wider = candidates > self.candidates || self.resources < self.candidates;
+        is_wider.then_some(Self { candidates, resources })
+    }
+}
+
+/// The hits of one page.
+struct HitPage {
+    hits: Vec<PassageHit>,
+    next: Option<usize>,
 }
 
 /// Answers queries from the index.
@@ -112,15 +160,43 @@ impl SearchService {
 
     /// Answers `query` with what the principal of `ctx` may see.
     pub async fn search(&self, ctx: &Context, query: &SearchQuery) -> Result<SearchResults> {
-        let plan = Arc::new(QueryPlan::new(&query.text)?);
+        let prepared = Arc::new(self.prepare(query).await?);
+        let mut reach = SearchReach::new(query);
         let find = async {
             self.index.wait_complete(ctx, FILL_WAIT).await;
-            self.find(ctx, &plan, query).await
+            self.find(ctx, &prepared, query, reach).await
         };
         let deadline = Instant::now() + MAX_ASK_TIME;
         let asked = self.asked_along.ask(&*self.provider, ctx, query, deadline);
-        let (found, mut servers) = futures_util::join!(find, asked);
-        let found = servers.fuse(found?);
+        let (found, servers) = futures_util::join!(find, asked);
+        let mut found = found?;
+        let page = loop {
+            let FoundResources { resources, is_all } = found;
+            let page = self.page(ctx, query, &prepared.plan, servers.fuse(resources)).await;
+            match reach.wider().filter(|_| page.next.is_none() && !is_all) {
+                Some(wider) => reach = wider,
+                None => break page,
+            }
+            found = self.find(ctx, &prepared, query, reach).await?;
+        };
+        let HitPage { hits, next } = page;
+        let suggestion = match query.skip == 0 {
+            true => self.suggest(ctx, query, &prepared.plan, hits.is_empty()).await,
+            false => None,
+        };
+        let (coverage, absent) = (self.coverage_for(ctx), servers.absent);
+        let without_meaning = prepared.without_meaning.clone();
+        Ok(SearchResults { hits, next, suggestion, coverage, absent, without_meaning })
+    }
+
+    /// The page of what was found that the query asks for, as the principal sees it.
+    async fn page(
+        &self,
+        ctx: &Context,
+        query: &SearchQuery,
+        plan: &QueryPlan,
+        found: Vec<FusedHit>,
+    ) -> HitPage {
         let terms: HashSet<&str> = plan.marked.iter().map(String::as_str).collect();
         let (mut hits, mut seen, mut next) = (Vec::new(), 0, None);
         let mut texts = HashSet::new();
@@ -151,12 +227,7 @@ impl SearchService {
             texts.extend(content);
             seen += 1;
         }
-        let suggestion = match hits.is_empty() && query.skip == 0 {
-            true => self.suggest(ctx, query).await,
-            false => None,
-        };
-        let (coverage, absent) = (self.coverage_for(ctx), servers.absent);
-        Ok(SearchResults { hits, next, suggestion, coverage, absent })
+        HitPage { hits, next }
     }
 
     /// The resources that match, as the principal sees them, up to the limit.
@@ -165,10 +236,29 @@ impl SearchService {
         ctx: &Context,
         query: &SearchQuery,
     ) -> Result<Vec<(Arc<Resource>, FoundResource)>> {
-        let plan = Arc::new(QueryPlan::new(&query.text)?);
+        let prepared = Arc::new(self.prepare(query).await?);
         self.index.wait_complete(ctx, FILL_WAIT).await;
+        let mut reach = SearchReach::new(query);
+        loop {
+            let FoundResources { resources, is_all } =
+                self.find(ctx, &prepared, query, reach).await?;
+            let visible = self.visible(ctx, query, resources).await;
+            match reach.wider().filter(|_| visible.len() < query.limit && !is_all) {
+                Some(wider) => reach = wider,
+                None => return Ok(visible),
+            }
+        }
+    }
+
+    /// Those of the resources that the principal may see, without copies, up to the limit.
+    async fn visible(
+        &self,
+        ctx: &Context,
+        query: &SearchQuery,
+        found: Vec<FoundResource>,
+    ) -> Vec<(Arc<Resource>, FoundResource)> {
         let (mut visible, mut texts) = (Vec::new(), HashSet::new());
-        for one in self.find(ctx, &plan, query).await? {
+        for one in found {
             if visible.len() == query.limit {
                 break;
             }
@@ -180,7 +270,7 @@ impl SearchService {
                 visible.push((resource, one));
             }
         }
-        Ok(visible)
+        visible
     }
 
     /// The resources of priority 1 that the principal may see.
@@ -204,13 +294,26 @@ impl SearchService {
         Ok(required)
     }
 
-    /// Another spelling of a query that finds nothing, if it finds something.
-    async fn suggest(&self, ctx: &Context, query: &SearchQuery) -> Option<String> {
+    /// Another spelling of a query: of words that find nothing, if another spelling does. Where the
+    /// query finds something, only words that the index does not have are tried.
+    async fn suggest(
+        &self,
+        ctx: &Context,
+        query: &SearchQuery,
+        plan: &QueryPlan,
+        is_empty: bool,
+    ) -> Option<String> {
+        let store = self.index.state.store();
+        let unknown = plan.unknown_words(&store.reader.searcher(), &store.fields);
+        if !is_empty && unknown.is_empty() {
+            return None;
+        }
         let mut words: Vec<String> = query.text.split_whitespace().map(str::to_owned).collect();
         let mut is_changed = false;
         for word in words.iter_mut().take(MAX_SUGGESTED_WORDS) {
             let folded = analysis::fold(word);
-            if self.finds(ctx, query, &folded).await {
+            let is_tried = is_empty || unknown.iter().any(|one| analysis::fold(one) == folded);
+            if !is_tried || self.finds(ctx, query, &folded).await {
                 continue;
             }
             let store = self.index.state.store();
@@ -261,68 +364,64 @@ impl SearchService {
         coverage
     }
 
-    /// What the index finds, by words, by meaning or by both.
+    /// Parses a query, and asks the model for the meaning of its words.
+    async fn prepare(&self, query: &SearchQuery) -> Result<PreparedQuery> {
+        let (plan, mode) = (QueryPlan::new(&query.text)?, query.mode);
+        let words = plan.words();
+        let (mut meaning, mut without_meaning) = (None, None);
+        if mode != SearchMode::Words && !words.is_empty() {
+            match self.index.meaning() {
+                Ok(Some(index)) => match index.query(&words).await {
+                    Ok(query) => meaning = Some(query),
+                    Err(error) if mode == SearchMode::Meaning => return Err(error),
+                    Err(error) => {
+                        tracing::warn!("a search went without meaning: {}", error.with_causes());
+                        without_meaning = Some(error.message.into_owned());
+                    }
+                },
+                Ok(None) if mode == SearchMode::Meaning => return Err(no_model()),
+                Ok(None) => {}
+                Err(reason) if mode == SearchMode::Meaning => {
+                    return Err(Error::unavailable(reason));
+                }
+                Err(reason) => without_meaning = Some(reason),
+            }
+        }
+        Ok(PreparedQuery { plan, mode, meaning, without_meaning })
+    }
+
+    /// What the index finds, by words, by meaning or by both, on a thread for blocking work.
     async fn find(
         &self,
         ctx: &Context,
-        plan: &Arc<QueryPlan>,
+        prepared: &Arc<PreparedQuery>,
         query: &SearchQuery,
-    ) -> Result<Vec<FoundResource>> {
-        let meaning = self.index.meaning().filter(|_| query.mode != SearchMode::Words);
-        if query.mode == SearchMode::Meaning && meaning.is_none() {
-            return Err(Error::invalid(
-                "no model for meaning is configured here; search by words, or set `model` in [search]",
-            ));
-        }
-        let by_words = match query.mode {
-            SearchMode::Meaning => Vec::new(),
-            _ => self.run(ctx, plan, query, None).await?,
-        };
-        let text = plan.words();
-        let Some(meaning) = meaning.filter(|_| !text.is_empty()) else { return Ok(by_words) };
-        let nearest = match meaning.nearest(&text).await {
-            Ok(nearest) => nearest,
-            Err(error) if query.mode == SearchMode::Meaning => return Err(error),
-            // The words still find something; the log says what is missing.
-            Err(error) => {
-                tracing::warn!("a search went without meaning: {}", error.with_causes());
-                return Ok(by_words);
-            }
-        };
-        let by_meaning = self.run(ctx, plan, query, Some(nearest)).await?;
-        Ok(fused(by_words, by_meaning))
-    }
-
-    /// Runs the plan on a thread for blocking work: by words, or among the passages with these keys.
-    async fn run(
-        &self,
-        ctx: &Context,
-        plan: &Arc<QueryPlan>,
-        query: &SearchQuery,
-        keys: Option<Vec<(u64, f32)>>,
-    ) -> Result<Vec<FoundResource>> {
+        reach: SearchReach,
+    ) -> Result<FoundResources> {
         let deadline = Instant::now() + MAX_WAIT;
         let permit = self.queries.acquire(ctx.principal().key(), deadline).await;
         let _permit = permit.map_err(|_| Error::unavailable("too many searches run now"))?;
         let mounts = self.visible_mounts(ctx);
-        let wanted = (query.skip + query.limit).saturating_mul(CANDIDATES_PER_HIT);
-        let candidates = wanted.clamp(MIN_CANDIDATES, MAX_CANDIDATES);
-        let (store, plan) = (self.index.state.store(), Arc::clone(plan));
+        let (store, prepared) = (self.index.state.store(), Arc::clone(prepared));
         let filter = query.filter.clone();
         // Mounts of others are not looked into at all, unless all of them are visible.
         let covered = self.index.coverage().mounts;
         let sees_all = covered.keys().all(|name| mounts.contains(name));
         let search = move || {
-            let mounts = (!sees_all).then_some(&mounts[..]);
-            let request =
-                FindRequest { plan: &plan, filter: filter.as_deref(), mounts, candidates };
-            match keys {
-                Some(keys) => find_by_keys(&store, &request, &keys, SystemTime::now()),
-                None => find(&store, &request, SystemTime::now()),
-            }
+            let PreparedQuery { plan, mode, meaning, .. } = &*prepared;
+            let request = FindRequest {
+                plan,
+                filter: filter.as_deref(),
+                mounts: (!sees_all).then_some(&mounts[..]),
+                by_words: *mode != SearchMode::Meaning,
+                meaning: meaning.as_ref(),
+                candidates: reach.candidates,
+                resources: reach.resources,
+            };
+            find(&store, &request, SystemTime::now())
         };
         let found = tokio::task::spawn_blocking(search).await;
-        found.map_err(|_| Error::internal("the search failed"))?.map_err(index_error)
+        found.map_err(|_| Error::internal("the search failed"))?
     }
 
     /// The resource of a hit, if the principal may see it and the filter admits it.
@@ -345,7 +444,7 @@ impl SearchService {
         found: FoundResource,
         terms: &HashSet<&str>,
     ) -> Option<PassageHit> {
-        let passages = found.passages.len();
+        let passages = found.passage_count;
         let place = found.passages.into_iter().next()?.place;
         let text = match place.length {
             0 => String::new(),
@@ -360,20 +459,8 @@ impl SearchService {
     }
 }
 
-/// Both lists in one, by rank. A resource of both keeps the passages that its words found.
-fn fused(by_words: Vec<FoundResource>, by_meaning: Vec<FoundResource>) -> Vec<FoundResource> {
-    let ranks = |list: &[FoundResource]| -> Vec<(u64, f32)> {
-        list.iter().map(|found| (text_key(found.uri.as_str()), found.score)).collect()
-    };
-    let order =
-        embedding::fuse(&[&ranks(&by_words), &ranks(&by_meaning)], embedding::fusion::FUSION_K);
-    let mut found: HashMap<u64, FoundResource> = HashMap::new();
-    for one in by_words.into_iter().chain(by_meaning) {
-        found.entry(text_key(one.uri.as_str())).or_insert(one);
-    }
-    let mut fused = Vec::new();
-    for (key, score) in order {
-        fused.extend(found.remove(&key).map(|one| FoundResource { score, ..one }));
-    }
-    fused
+fn no_model() -> Error {
+    Error::invalid(
+        "no model for meaning is configured here; search by words, or set `model` in [search]",
+    )
 }

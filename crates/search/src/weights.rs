@@ -14,6 +14,11 @@ pub(crate) const TERM_COVERAGE: f32 = 1.5;
 /// How much the further passages of a resource add to its best one.
 pub(crate) const FURTHER_PASSAGES: f32 = 0.03;
 
+/// How much a rank by meaning counts beside a rank by words: of what a resource is about as a whole,
+/// and of its passages.
+pub(crate) const MEANING_SUMMARY: f32 = 0.7;
+pub(crate) const MEANING_PASSAGE: f32 = 0.4;
+
 /// A priority of 1 adds this part of the score, a priority of 0 takes it away.
 pub(crate) const PRIORITY: f32 = 0.2;
 /// A resource that changed just now gains this part of its score, one that changed a year ago

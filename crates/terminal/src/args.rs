@@ -116,12 +116,12 @@ pub struct LsArgs {
     #[arg(short, long)]
     pub long: bool,
     /// Show what is in collections too, as a tree
-    #[arg(long, conflicts_with = "sort")]
+    #[arg(long)]
     pub tree: bool,
     /// Show everything below, one URI a line
     #[arg(short, long, conflicts_with = "tree")]
     pub all: bool,
-    /// How to sort [default: as the server lists]
+    /// How to sort, a tree within its collections [default: as the server lists]
     #[arg(long, value_name = "ORDER")]
     pub sort: Option<RowOrder>,
     /// The most resources to show
@@ -137,11 +137,11 @@ pub struct LsArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Window")]
 pub struct WindowArgs {
-    /// Only these bytes: 0-99, 100- or -99 for the first 99
-    #[arg(long, value_name = "RANGE", conflicts_with_all = ["lines", "tokens"])]
+    /// Only these bytes, counted from 0: 0-99, 100- or -99, which is 0-99
+    #[arg(long, value_name = "RANGE", allow_negative_numbers = true, conflicts_with_all = ["lines", "tokens"])]
     pub bytes: Option<String>,
-    /// Only these lines, counted from 1: 10-20, 10- or 10
-    #[arg(long, value_name = "RANGE", conflicts_with = "tokens")]
+    /// Only these lines, counted from 1: 10-20, 10-, -20 or 10
+    #[arg(long, value_name = "RANGE", allow_negative_numbers = true, conflicts_with = "tokens")]
     pub lines: Option<String>,
     /// Only the first tokens, estimated
     #[arg(long, value_name = "NUMBER")]
@@ -286,7 +286,7 @@ pub struct GetArgs {
     refdesk call resources_read uri=app/README.md max_lines=20\n  \
     refdesk call echo -s everything message=hello\n  \
     refdesk call tool tags='[\"a\",\"b\"]'            JSON where the schema wants more than a text\n\n\
-    A tool may ask back: on a terminal refdesk shows the questions as a form, elsewhere it declines.\n\n\
+    A tool may ask back: on a terminal refdesk shows the questions as a form, elsewhere it cancels.\n\n\
     Exit status: 0 called, 1 the tool failed, 2 wrong arguments, 3 no connection, 4 no such tool.")]
 pub struct CallArgs {
     /// The tool

@@ -8,18 +8,22 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use clap_complete::engine::CompletionCandidate;
+use resource::uri::percent_decode;
 use resource::{CompletionRequest, Uri};
 
 use crate::args::{ColorChoice, ServerArgs};
 use crate::commands::find_template;
 use crate::connection::{ServerConnection, ServerResolver};
 use crate::error::CommandError;
-use crate::output::one_line;
+use crate::listing::Row;
+use crate::output::{encoded_uri, one_line, shown_uri};
 
 /// How long a Tab waits.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// How many candidates a shell gets.
 const MAX_CANDIDATES: usize = 200;
+/// How many mounts are looked through for a path without a mount.
+const MAX_MOUNTS: usize = 8;
 
 static RESOLVER: OnceLock<Box<dyn ServerResolver>> = OnceLock::new();
 
@@ -35,20 +39,33 @@ fn typed_words() -> Vec<String> {
     words.map(|word| word.replace(['\\', '\'', '"'], "")).collect()
 }
 
-/// The value of `--server` among the words.
-fn typed_server(words: &[String]) -> Option<String> {
+/// The values of an option among the words, in both ways to write it.
+fn typed_values(words: &[String], long: &str, short: Option<&str>) -> Vec<String> {
+    let mut values = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        match word.as_str() {
-            "-s" | "--server" => return words.next().cloned(),
-            word => {
-                if let Some(server) = word.strip_prefix("--server=") {
-                    return Some(server.to_owned());
-                }
-            }
+        if word == long || short == Some(word.as_str()) {
+            values.extend(words.next().cloned());
+        } else if let Some(value) = word.strip_prefix(long).and_then(|rest| rest.strip_prefix('='))
+        {
+            values.push(value.to_owned());
         }
     }
-    std::env::var("REFDESK_SERVER").ok().filter(|server| !server.is_empty())
+    values
+}
+
+/// The arguments that name the server, among the words.
+fn typed_server(words: &[String]) -> ServerArgs {
+    let server = typed_values(words, "--server", Some("-s")).pop();
+    let usual = || std::env::var("REFDESK_SERVER").ok().filter(|server| !server.is_empty());
+    ServerArgs {
+        server: server.or_else(usual),
+        header: typed_values(words, "--header", None),
+        revision: typed_values(words, "--revision", None).pop(),
+        timeout: TIMEOUT,
+        json: false,
+        color: ColorChoice::Never,
+    }
 }
 
 /// Runs `ask` against the server of the command line; nothing if it fails.
@@ -59,14 +76,7 @@ where
     let Some(resolver) = RESOLVER.get() else { return Vec::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return Vec::new() };
-    let args = ServerArgs {
-        server: typed_server(&typed_words()),
-        header: Vec::new(),
-        revision: None,
-        timeout: TIMEOUT,
-        json: false,
-        color: ColorChoice::Never,
-    };
+    let args = typed_server(&typed_words());
     let asked = async {
         let connection = ServerConnection::open(&args, resolver.as_ref()).await?;
         ask(connection).await
@@ -83,33 +93,108 @@ fn candidate(value: &str, help: Option<&str>) -> CompletionCandidate {
     CompletionCandidate::new(one_line(value)).help(help)
 }
 
-/// URIs that begin with what is typed, one level at a time.
+/// URIs or paths that begin with what is typed, one level at a time.
 pub(crate) fn uris(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy().into_owned();
     candidates(|connection| async move {
-        let parent = typed.rsplit_once('/').map(|(parent, _)| parent.to_owned());
-        let is_root =
-            parent.as_deref().is_none_or(|parent| parent.ends_with(":/") || parent.ends_with("//"));
-        let mut found = Vec::new();
-        if is_root && connection.is_refdesk() {
-            for mount in connection.mounts().await? {
-                if let Some(root) = mount["root"].as_str().filter(|root| root.starts_with(&typed)) {
-                    found.push(candidate(root, mount["kind"].as_str()));
-                }
-            }
-            return Ok(found);
+        let mut found = connection.complete_uri(&typed).await?;
+        if connection.is_refdesk() && !typed.is_empty() && !typed.contains(':') {
+            found.extend(connection.complete_path(&typed).await?);
         }
-        let parent = parent.filter(|_| !is_root);
-        let parent = parent.and_then(|parent| Uri::parse(&parent).ok());
-        for row in connection.rows(parent.as_ref(), 10_000).await? {
-            let uri = row.resource.uri.as_str();
-            let slash = if row.is_collection() && !uri.ends_with('/') { "/" } else { "" };
-            if uri.starts_with(&typed) {
-                found.push(candidate(&format!("{uri}{slash}"), row.resource.title.as_deref()));
+        Ok(found.iter().map(|(text, help)| candidate(text, help.as_deref())).collect())
+    })
+}
+
+/// A text that completes what is typed, and what it stands for.
+type Completed = (String, Option<String>);
+
+impl ServerConnection {
+    /// URIs that begin with what is typed, as `ls` prints them or percent-encoded.
+    pub(crate) async fn complete_uri(&self, typed: &str) -> Result<Vec<Completed>, CommandError> {
+        let fits = |uri: &str| {
+            let shown = shown_uri(uri);
+            [shown, uri.to_owned()].into_iter().find(|text| text.starts_with(typed))
+        };
+        let parent = typed.rsplit_once('/').map(|(parent, _)| parent);
+        let parent = parent.filter(|parent| parent.contains("://") && !parent.ends_with('/'));
+        if parent.is_none() && self.is_refdesk() {
+            let mounts = self.mounts().await?;
+            let found = mounts.iter().filter_map(|mount| {
+                Some((fits(mount["root"].as_str()?)?, mount["kind"].as_str().map(str::to_owned)))
+            });
+            return Ok(found.collect());
+        }
+        let parent = parent.and_then(|parent| Uri::parse(&encoded_uri(parent)).ok());
+        let mut found = Vec::new();
+        let take = |row: Row| {
+            if let Some(mut text) = fits(row.resource.uri.as_str()) {
+                push_slash(&mut text, &row);
+                found.push((text, row.resource.title));
+            }
+            Ok(found.len() < MAX_CANDIDATES)
+        };
+        self.each_row(parent.as_ref(), take).await?;
+        Ok(found)
+    }
+
+    /// Paths that begin with what is typed: from a mount on, or from the top of any mount.
+    pub(crate) async fn complete_path(&self, typed: &str) -> Result<Vec<Completed>, CommandError> {
+        if let Some((folder, _)) = typed.rsplit_once('/') {
+            let uri = self.resolve_uri(folder).await?;
+            return self.paths_in(&uri, &format!("{folder}/"), typed).await;
+        }
+        let mut found = Vec::new();
+        for mount in self.mounts().await?.iter().take(MAX_MOUNTS) {
+            let name = mount["name"].as_str().unwrap_or_default();
+            if is_plain(name) && name.starts_with(typed) {
+                found.push((format!("{name}/"), mount["kind"].as_str().map(str::to_owned)));
+            }
+            // A path may leave its mount out.
+            let root = mount["root"].as_str().and_then(|root| Uri::parse(root).ok());
+            if let Some(root) = root {
+                found.extend(self.paths_in(&root, "", typed).await.unwrap_or_default());
             }
         }
         Ok(found)
-    })
+    }
+
+    /// What lies in `parent` as paths behind `prefix`.
+    async fn paths_in(
+        &self,
+        parent: &Uri,
+        prefix: &str,
+        typed: &str,
+    ) -> Result<Vec<Completed>, CommandError> {
+        let root = format!("{}/", parent.as_str().trim_end_matches('/'));
+        let mut found = Vec::new();
+        let take = |row: Row| {
+            let name = row.resource.uri.as_str().strip_prefix(&root).map(percent_decode);
+            let name = name.and_then(|name| String::from_utf8(name.into_owned()).ok());
+            if let Some(name) = name.filter(|name| is_plain(name)) {
+                let mut text = format!("{prefix}{name}");
+                push_slash(&mut text, &row);
+                if text.starts_with(typed) {
+                    found.push((text, row.resource.title));
+                }
+            }
+            Ok(found.len() < MAX_CANDIDATES)
+        };
+        self.each_row(Some(parent), take).await?;
+        Ok(found)
+    }
+}
+
+/// Whether a shell takes the name as it is. Others are completed as URIs.
+fn is_plain(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/-_.,+@%~=".contains(letter);
+    !name.is_empty() && !name.starts_with(['-', '~']) && name.chars().all(is_plain)
+}
+
+/// A collection ends with a slash, so that the next Tab shows what is in it.
+fn push_slash(text: &mut String, row: &Row) {
+    if row.is_collection() && !text.ends_with('/') {
+        text.push('/');
+    }
 }
 
 /// Templates that begin with what is typed.
@@ -193,4 +278,27 @@ pub(crate) fn arguments(typed: &OsStr) -> Vec<CompletionCandidate> {
             .map(|choice| candidate(&format!("{name}={choice}"), None))
             .collect())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_plain, typed_server};
+
+    #[test]
+    fn the_server_and_its_headers_are_read_from_the_command_line() {
+        let line = "refdesk cat --header A: -s one --header=B: --server=two --revision 2025-11-25";
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let args = typed_server(&words);
+        assert_eq!(args.server.as_deref(), Some("two"));
+        assert_eq!(args.header, ["A:", "B:"]);
+        assert_eq!(args.revision.as_deref(), Some("2025-11-25"));
+    }
+
+    #[test]
+    fn a_path_is_completed_if_a_shell_takes_it_as_it_is() {
+        assert!(is_plain("資料/a-b_c.d") && is_plain("100%"));
+        for name in ["", "a b", "$(x)", "a;b", "-x", "~a", "a'b", "a\u{1b}b"] {
+            assert!(!is_plain(name), "{name:?}");
+        }
+    }
 }

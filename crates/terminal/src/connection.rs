@@ -23,13 +23,20 @@ pub struct ResolvedServer {
     pub folders: Vec<LocalFolder>,
     /// The program that starts children, and ends them with this one.
     pub supervisor: Option<PathBuf>,
+    /// The URL of a server that would be nearer, but wants a token.
+    pub locked: Option<String>,
 }
 
 /// Finds the server that `--server` names, or the one to use without it.
 #[async_trait]
 pub trait ServerResolver: Send + Sync {
-    /// The server with this name, URL or command line, or the usual one.
-    async fn resolve(&self, server: Option<&str>) -> Result<ResolvedServer, CommandError>;
+    /// The server with this name, URL or command line, or the usual one. `has_token` says whether
+    /// the person sends a token.
+    async fn resolve(
+        &self,
+        server: Option<&str>,
+        has_token: bool,
+    ) -> Result<ResolvedServer, CommandError>;
 }
 
 /// A server that answered.
@@ -40,6 +47,8 @@ pub(crate) struct ServerConnection {
     pub(crate) tools: OnceCell<Vec<ToolDescription>>,
     /// Whether the server was started for this command, because none runs.
     pub(crate) is_started_here: bool,
+    /// The URL of a server that runs for this folder, but wants a token.
+    pub(crate) locked: Option<String>,
     here: Option<PathBuf>,
 }
 
@@ -49,8 +58,13 @@ impl ServerConnection {
         args: &ServerArgs,
         resolver: &dyn ServerResolver,
     ) -> Result<Self, CommandError> {
-        let ResolvedServer { mut target, folders, supervisor } =
-            resolver.resolve(args.server.as_deref()).await?;
+        let is_token = |header: &String| {
+            let name = header.split(':').next().unwrap_or_default();
+            name.trim().eq_ignore_ascii_case("authorization")
+        };
+        let has_token = args.header.iter().any(is_token);
+        let ResolvedServer { mut target, folders, supervisor, locked } =
+            resolver.resolve(args.server.as_deref(), has_token).await?;
         let is_started_here = args.server.is_none() && matches!(target, ServerTarget::Child { .. });
         add_headers(&mut target, &args.header)?;
         let usual = Options::default();
@@ -67,7 +81,8 @@ impl ServerConnection {
         let client = Client::new(target, options);
         let peer = client.peer().await?;
         let here = std::env::current_dir().ok();
-        Ok(Self { client, peer, folders, tools: OnceCell::new(), is_started_here, here })
+        let tools = OnceCell::new();
+        Ok(Self { client, peer, folders, tools, is_started_here, locked, here })
     }
 
     pub(crate) async fn close(&self) {

@@ -19,6 +19,8 @@ pub(crate) struct Chunk {
     pub(crate) resource: Resource,
     pub(crate) is_text: bool,
     pub(crate) bytes: Bytes,
+    /// Where it begins, if the server cut the window.
+    pub(crate) offset: Option<u64>,
 }
 
 /// What of a content to read.
@@ -27,6 +29,8 @@ pub(crate) struct Selection {
     piece: Piece,
     format: Option<String>,
     section: Option<SectionChoice>,
+    /// The version that it must be of.
+    etag: Option<String>,
 }
 
 /// Which piece of a content.
@@ -45,7 +49,7 @@ impl Selection {
     pub(crate) fn parse(args: &WindowArgs) -> Result<Self, CommandError> {
         let wrong = |option: &str, range: &str| {
             CommandError::Usage(format!(
-                "--{option} {range}: write a range such as 10-20, 10- or 10"
+                "--{option} {range}: write a range such as 10-20, 10-, -20 or 10"
             ))
         };
         let piece = if let Some(range) = &args.bytes {
@@ -63,14 +67,24 @@ impl Selection {
             let choice = SectionChoice::parse_range(SectionUnit::Page, range);
             choice.map_err(|words| CommandError::Usage(format!("--page {range}: {words}")))
         });
-        Ok(Self { piece, format: args.accept.clone(), section: section.transpose()? })
+        Ok(Self { piece, format: args.accept.clone(), section: section.transpose()?, etag: None })
     }
 
-    /// The same lines in another form; `None` if a form is chosen, or the piece is not of lines.
-    pub(crate) fn in_form(&self, mime: &str) -> Option<Self> {
+    /// Everything from a byte on, of one version.
+    pub(crate) fn from_offset(offset: u64, etag: Option<&str>) -> Self {
+        let piece = if offset == 0 { Piece::All } else { Piece::Bytes(offset, u64::MAX) };
+        Self { piece, etag: etag.map(str::to_owned), ..Self::default() }
+    }
+
+    /// Whether the form is not chosen, and the same lines can be had in another one.
+    pub(crate) fn is_free(&self) -> bool {
         let has_lines = matches!(self.piece, Piece::All | Piece::Lines(..));
-        let is_free = self.format.is_none() && self.section.is_none();
-        (has_lines && is_free).then(|| Self { format: Some(mime.to_owned()), ..self.clone() })
+        has_lines && self.format.is_none() && self.section.is_none()
+    }
+
+    /// The same lines in another form, if it is free.
+    pub(crate) fn in_form(&self, mime: &str) -> Option<Self> {
+        self.is_free().then(|| Self { format: Some(mime.to_owned()), ..self.clone() })
     }
 
     fn request(&self, offset: u64, length: u64, etag: Option<&str>) -> ReadRequest {
@@ -177,7 +191,7 @@ impl ServerConnection {
             Piece::Bytes(first, end) => (first, end),
             Piece::All | Piece::Lines(..) | Piece::Tokens(_) => (0, u64::MAX),
         };
-        let mut etag: Option<String> = None;
+        let mut etag = selection.etag.clone();
         while offset < end {
             let length = WINDOW_BYTES.min(end - offset);
             let elements = self
@@ -243,7 +257,9 @@ fn pass(
     take: &mut impl FnMut(Chunk) -> Result<bool, CommandError>,
 ) -> Result<bool, CommandError> {
     let (bytes, goes_on) = cutter.cut(bytes, element.is_text);
-    let chunk = Chunk { resource: element.resource, is_text: element.is_text, bytes };
+    let ContentElement { resource, is_text, slice, bytes: _ } = element;
+    let offset = slice.map(|slice| slice.offset);
+    let chunk = Chunk { resource, is_text, bytes, offset };
     Ok(take(chunk)? && goes_on)
 }
 

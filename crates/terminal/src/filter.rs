@@ -1,12 +1,16 @@
 //! Filters and sort orders of a list, applied here so that they work with any server.
 
-use std::time::{Duration, SystemTime};
+use std::cmp::Ordering;
+use std::time::SystemTime;
 
 use resource::{Resource, Role};
 
 use crate::args::{FilterArgs, RowOrder};
 use crate::error::CommandError;
 use crate::listing::Row;
+
+/// How many rows a sorted list collects before it drops the last ones.
+const MIN_SORTED: usize = 1_000;
 
 /// Conditions that a resource meets.
 #[derive(Debug, Default)]
@@ -132,28 +136,77 @@ fn parse_since(when: &str) -> Result<SystemTime, CommandError> {
     humantime::parse_rfc3339_weak(&full).map_err(|_| wrong())
 }
 
-/// Sorts rows; those without the value come last, in the order that they have.
-pub(crate) fn sort_rows(rows: &mut [Row], order: RowOrder) {
-    let modified = |row: &Row| {
-        let modified = row.resource.annotations.modified;
-        modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok())
-    };
+/// Compares two resources; those without the value come last, in the order that they have.
+pub(crate) fn compare(one: &Resource, other: &Resource, order: RowOrder) -> Ordering {
     match order {
-        RowOrder::Name => rows.sort_by_cached_key(|row| row.resource.name.to_lowercase()),
-        RowOrder::Size => rows.sort_by_key(|row| std::cmp::Reverse(row.resource.size)),
-        RowOrder::Age => {
-            rows.sort_by_key(|row| std::cmp::Reverse(modified(row).unwrap_or(Duration::ZERO)))
-        }
-        RowOrder::Priority => rows.sort_by(|one, other| {
-            let priority = |row: &Row| row.resource.annotations.priority.unwrap_or(-1.0);
+        RowOrder::Name => one.name.to_lowercase().cmp(&other.name.to_lowercase()),
+        RowOrder::Size => other.size.cmp(&one.size),
+        RowOrder::Age => other.annotations.modified.cmp(&one.annotations.modified),
+        RowOrder::Priority => {
+            let priority = |resource: &Resource| resource.annotations.priority.unwrap_or(-1.0);
             priority(other).total_cmp(&priority(one))
-        }),
+        }
+    }
+}
+
+/// Collects the rows that a list shows: those that match, and of these the first in order.
+///
+/// It keeps few more rows than it shows, however long the list is.
+pub(crate) struct RowCollector<'a> {
+    filter: &'a RowFilter,
+    order: Option<RowOrder>,
+    limit: usize,
+    rows: Vec<Row>,
+    is_cut: bool,
+}
+
+impl<'a> RowCollector<'a> {
+    pub(crate) fn new(filter: &'a RowFilter, order: Option<RowOrder>, limit: usize) -> Self {
+        Self { filter, order, limit, rows: Vec::new(), is_cut: false }
+    }
+
+    /// Takes the next row of the list; returns whether one that comes later may be shown.
+    pub(crate) fn take(&mut self, row: Row) -> bool {
+        if !self.filter.matches(&row.resource) {
+            return true;
+        }
+        self.rows.push(row);
+        if self.order.is_some() {
+            // Each sort is of at least as many new rows as old ones.
+            if self.rows.len() > self.limit.saturating_mul(2).saturating_add(MIN_SORTED) {
+                self.cut();
+            }
+            return true;
+        }
+        self.is_cut = self.rows.len() > self.limit;
+        !self.is_cut
+    }
+
+    /// The rows, and whether there were more that match.
+    pub(crate) fn finish(mut self) -> (Vec<Row>, bool) {
+        self.cut();
+        (self.rows, self.is_cut)
+    }
+
+    fn cut(&mut self) {
+        if let Some(order) = self.order {
+            self.rows.sort_by(|one, other| compare(&one.resource, &other.resource, order));
+        }
+        self.is_cut |= self.rows.len() > self.limit;
+        self.rows.truncate(self.limit);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{NamePattern, parse_since};
+    use std::time::{Duration, SystemTime};
+
+    use resource::{Resource, Role, Uri};
+    use serde_json::Value;
+
+    use super::{MIN_SORTED, NamePattern, RowCollector, RowFilter, parse_since};
+    use crate::args::{FilterArgs, RowOrder};
+    use crate::listing::Row;
 
     #[test]
     fn a_name_matches_a_text_or_a_glob_without_regard_to_case() {
@@ -170,5 +223,102 @@ mod tests {
         assert!(parse_since("2026-01-31").is_ok() && parse_since("7d").is_ok());
         assert!(parse_since("2026-01-31T10:00:00Z").is_ok());
         assert_eq!(parse_since("yesterday").unwrap_err().exit_status(), 2);
+    }
+
+    fn row(name: &str, describe: impl FnOnce(&mut Resource)) -> Row {
+        let mut resource = Resource::new(Uri::parse(&format!("a:///{name}")).unwrap(), name);
+        describe(&mut resource);
+        Row { resource, json: Value::Null, is_implied: false }
+    }
+
+    /// Four resources: each has a value that the next has less of, and the last has none.
+    fn rows() -> Vec<Row> {
+        let at = |days: u64| Some(SystemTime::now() - Duration::from_secs(days * 86_400));
+        vec![
+            row("d-plain", |_| {}),
+            row("a-new", |resource| {
+                resource.size = Some(5);
+                resource.annotations.modified = at(1);
+                resource.annotations.priority = Some(0.1);
+                resource.annotations.audience = vec![Role::User];
+            }),
+            row("C-large", |resource| {
+                resource.size = Some(9);
+                resource.annotations.modified = at(9);
+                resource.annotations.priority = Some(0.5);
+                resource.annotations.audience = vec![Role::Assistant];
+            }),
+            row("b-first", |resource| {
+                resource.size = Some(0);
+                resource.annotations.modified = at(5);
+                resource.annotations.priority = Some(1.0);
+                resource.annotations.audience = vec![Role::User, Role::Assistant];
+            }),
+        ]
+    }
+
+    fn collected(args: &FilterArgs, order: Option<RowOrder>, limit: usize) -> (Vec<String>, bool) {
+        let filter = RowFilter::parse(args).unwrap();
+        let mut collector = RowCollector::new(&filter, order, limit);
+        for row in rows() {
+            if !collector.take(row) {
+                break;
+            }
+        }
+        let (rows, is_cut) = collector.finish();
+        (rows.into_iter().map(|row| row.resource.name).collect(), is_cut)
+    }
+
+    #[test]
+    fn each_filter_keeps_the_rows_that_meet_it() {
+        let names = |args: FilterArgs| collected(&args, None, 9).0;
+        let audience =
+            |who: &str| FilterArgs { audience: Some(who.to_owned()), ..FilterArgs::default() };
+        // A resource without an audience is for everyone.
+        assert_eq!(names(audience("user")), ["d-plain", "a-new", "b-first"]);
+        assert_eq!(names(audience("assistant")), ["d-plain", "C-large", "b-first"]);
+        let least = |least| FilterArgs { min_priority: Some(least), ..FilterArgs::default() };
+        assert_eq!(names(least(0.5)), ["C-large", "b-first"]);
+        assert_eq!(names(least(0.0)), ["a-new", "C-large", "b-first"]);
+        let since =
+            |when: &str| FilterArgs { since: Some(when.to_owned()), ..FilterArgs::default() };
+        assert_eq!(names(since("6d")), ["a-new", "b-first"]);
+        assert_eq!(names(since("2001-01-01")), ["a-new", "C-large", "b-first"]);
+        let wrong = RowFilter::parse(&audience("nobody")).unwrap_err();
+        assert_eq!(wrong.exit_status(), 2);
+    }
+
+    #[test]
+    fn each_order_puts_rows_without_the_value_last() {
+        let names = |order| collected(&FilterArgs::default(), Some(order), 9).0;
+        assert_eq!(names(RowOrder::Name), ["a-new", "b-first", "C-large", "d-plain"]);
+        assert_eq!(names(RowOrder::Size), ["C-large", "a-new", "b-first", "d-plain"]);
+        assert_eq!(names(RowOrder::Age), ["a-new", "b-first", "C-large", "d-plain"]);
+        assert_eq!(names(RowOrder::Priority), ["b-first", "C-large", "a-new", "d-plain"]);
+    }
+
+    #[test]
+    fn a_limit_counts_the_rows_that_match_and_cuts_them_in_order() {
+        let named =
+            |name: &str| FilterArgs { name: Some(name.to_owned()), ..FilterArgs::default() };
+        let largest = collected(&FilterArgs::default(), Some(RowOrder::Size), 2);
+        assert_eq!(largest, (vec!["C-large".to_owned(), "a-new".to_owned()], true));
+        assert_eq!(collected(&named("first"), None, 1), (vec!["b-first".to_owned()], false));
+        assert_eq!(collected(&named("-"), None, 1), (vec!["d-plain".to_owned()], true));
+        assert_eq!(collected(&named("-"), None, 4).1, false);
+    }
+
+    #[test]
+    fn a_sorted_list_is_held_in_part_alone() {
+        let filter = RowFilter::default();
+        let mut collector = RowCollector::new(&filter, Some(RowOrder::Size), 3);
+        for number in 0..10_000_u64 {
+            let size = number * 7_919 % 10_000;
+            assert!(collector.take(row("x", |resource| resource.size = Some(size))));
+            assert!(collector.rows.len() <= MIN_SORTED + 7);
+        }
+        let (rows, is_cut) = collector.finish();
+        let sizes: Vec<_> = rows.iter().map(|row| row.resource.size).collect();
+        assert_eq!((sizes, is_cut), (vec![Some(9_999), Some(9_998), Some(9_997)], true));
     }
 }

@@ -1,10 +1,14 @@
 //! Questions of a server (elicitation), asked on the terminal as a form.
 
+use std::collections::HashSet;
+use std::fmt;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use async_trait::async_trait;
 use protocol::outbound::request::methods;
 use resource::{Caller, Error, ErrorKind, Json, Result};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
@@ -54,12 +58,13 @@ impl Caller for TerminalCaller {
                 format!("this client does not answer {method}"),
             ));
         }
+        let order = question_order(params.as_str());
         let params: Value = serde_json::from_str(params.as_str()).unwrap_or_default();
         let answer = if Self::is_person_there() {
             let _form = self.form.lock().await;
             let asked = tokio::task::spawn_blocking(move || {
                 let mut lines = io::stdin().lock().lines();
-                ask(&params, &mut || lines.next().and_then(io::Result::ok))
+                ask(&params, &order, &mut || lines.next().and_then(io::Result::ok))
             });
             asked.await.map_err(|error| Error::internal(error.to_string()))?
         } else {
@@ -89,8 +94,53 @@ impl Caller for TerminalCaller {
     }
 }
 
+/// The names of the questions of a form, in the order in which the server wrote them.
+fn question_order(params: &str) -> Vec<String> {
+    serde_json::from_str(params).map_or_else(|_| Vec::new(), |form: FormOrder| form.schema.names.0)
+}
+
+#[derive(Deserialize)]
+struct FormOrder {
+    #[serde(rename = "requestedSchema")]
+    schema: SchemaOrder,
+}
+
+#[derive(Deserialize)]
+struct SchemaOrder {
+    #[serde(rename = "properties")]
+    names: KeyOrder,
+}
+
+/// The keys of an object as they are written; a parsed value has them sorted.
+struct KeyOrder(Vec<String>);
+
+impl<'de> Deserialize<'de> for KeyOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = KeyOrder;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> std::result::Result<KeyOrder, A::Error> {
+                let mut keys = Vec::new();
+                while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
+                    keys.push(key);
+                }
+                Ok(KeyOrder(keys))
+            }
+        }
+        deserializer.deserialize_map(KeyVisitor)
+    }
+}
+
 /// Shows a question and reads the answers line by line; the end of the input cancels.
-fn ask(params: &Value, next_line: &mut dyn FnMut() -> Option<String>) -> Value {
+fn ask(params: &Value, order: &[String], next_line: &mut dyn FnMut() -> Option<String>) -> Value {
     let message = params["message"].as_str().unwrap_or_default();
     tell(&format!("The server asks: {}", one_line(&visible(message))));
     if params["mode"].as_str() == Some("url") {
@@ -106,7 +156,10 @@ fn ask(params: &Value, next_line: &mut dyn FnMut() -> Option<String>) -> Value {
     let schema = &params["requestedSchema"];
     let questions = schema["properties"].as_object().unwrap_or(&empty);
     let mut content = Map::new();
-    for (name, property) in questions {
+    // A name that is written twice is one question.
+    let mut asked = HashSet::new();
+    for name in order.iter().filter(|name| asked.insert(name.as_str())) {
+        let Some(property) = questions.get(name) else { continue };
         match ask_one(name, property, schema, next_line) {
             Ok(Some(value)) => drop(content.insert(name.clone(), value)),
             Ok(None) => {}
@@ -213,39 +266,50 @@ fn prompt(question: &str, next_line: &mut dyn FnMut() -> Option<String>) -> Opti
 mod tests {
     use serde_json::{Value, json};
 
-    use super::ask;
+    use super::{ask, question_order};
 
-    fn answered(params: &Value, lines: &[&str]) -> Value {
+    fn answered(params: &str, lines: &[&str]) -> Value {
         let mut lines = lines.iter().map(|line| (*line).to_owned());
-        ask(params, &mut || lines.next())
+        let value = serde_json::from_str(params).unwrap();
+        ask(&value, &question_order(params), &mut || lines.next())
     }
 
+    const FORM: &str = r#"{ "message": "Who?", "requestedSchema": {
+        "required": ["name"],
+        "properties": {
+            "name": { "type": "string" }, "age": { "type": "integer", "minimum": 0 },
+            "sure": { "type": "boolean" },
+            "color": { "type": "string", "enum": ["red", "blue"], "default": "blue" }
+        }
+    } }"#;
+
     #[test]
-    fn a_form_is_filled_in_line_by_line() {
-        let params = json!({ "message": "Who?", "requestedSchema": {
-            "required": ["name"],
-            "properties": {
-                "name": { "type": "string" }, "age": { "type": "integer", "minimum": 0 },
-                "color": { "type": "string", "enum": ["red", "blue"], "default": "blue" },
-                "sure": { "type": "boolean" },
-            },
-        } });
-        // Properties come in the order of a JSON object here: age, color, name, sure.
-        let sent = answered(&params, &["x", "36", "re", "", "Ada", "yes", "y"]);
+    fn a_form_is_filled_in_line_by_line_in_the_order_of_the_server() {
+        assert_eq!(question_order(FORM), ["name", "age", "sure", "color"]);
+        let sent = answered(FORM, &["", "Ada", "x", "36", "yes", "re", "y"]);
         assert_eq!(
             sent,
             json!({ "action": "accept", "content": { "name": "Ada", "age": 36, "color": "red", "sure": true } })
         );
-        let refused = answered(&params, &["", "", "Ada", "", "n"]);
+        let refused = answered(FORM, &["Ada", "", "", "", "n"]);
         assert_eq!(refused, json!({ "action": "decline" }));
-        assert_eq!(answered(&params, &["3"]), json!({ "action": "cancel" }));
-        assert_eq!(answered(&params, &[]), json!({ "action": "cancel" }));
+        assert_eq!(answered(FORM, &["Ada"]), json!({ "action": "cancel" }));
+        assert_eq!(answered(FORM, &[]), json!({ "action": "cancel" }));
+    }
+
+    #[test]
+    fn a_form_without_questions_is_only_confirmed() {
+        for params in ["{}", r#"{ "requestedSchema": { "properties": [] } }"#] {
+            assert_eq!(answered(params, &["y"]), json!({ "action": "accept", "content": {} }));
+        }
+        let twice = r#"{ "requestedSchema": { "properties": { "a": {}, "a": {} } } }"#;
+        assert_eq!(answered(twice, &["1", "y"])["content"], json!({ "a": 1 }));
     }
 
     #[test]
     fn an_address_is_shown_and_not_opened() {
-        let params = json!({ "mode": "url", "message": "Sign in", "url": "https://example.com" });
-        assert_eq!(answered(&params, &["y"]), json!({ "action": "accept" }));
-        assert_eq!(answered(&params, &[""]), json!({ "action": "decline" }));
+        let params = r#"{ "mode": "url", "message": "Sign in", "url": "https://example.com" }"#;
+        assert_eq!(answered(params, &["y"]), json!({ "action": "accept" }));
+        assert_eq!(answered(params, &[""]), json!({ "action": "decline" }));
     }
 }

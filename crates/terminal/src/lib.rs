@@ -7,11 +7,14 @@ mod commands;
 mod complete;
 mod connection;
 mod content;
+mod copy;
 mod error;
 mod filter;
 mod forms;
 mod full_screen;
 mod highlight;
+mod images;
+mod implied;
 mod listing;
 mod local_paths;
 mod local_search;
@@ -27,6 +30,9 @@ mod tree;
 mod view_args;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 pub use args::TerminalCommand;
 pub use complete::set_resolver;
 pub use connection::{ResolvedServer, ServerResolver};
@@ -35,6 +41,9 @@ pub use local_paths::LocalFolder;
 pub use output::terminal_width;
 pub use server_args::ColorChoice;
 
+use tokio::signal::unix::{SignalKind, signal};
+
+use connection::ServerConnection;
 use output::Output;
 
 /// Runs one command against the server that its arguments name.
@@ -43,11 +52,17 @@ pub async fn run(
     resolver: &dyn ServerResolver,
 ) -> Result<(), CommandError> {
     let mut output = Output::new(command.server().color);
-    let connection = connection::ServerConnection::open(command.server(), resolver).await?;
+    // A person who presses Ctrl-C wants the program of the server to end too.
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let connection = tokio::select! {
+        biased;
+        _ = interrupt.recv() => return Err(CommandError::Interrupted),
+        opened = ServerConnection::open(command.server(), resolver) => opened?,
+    };
     let ran = tokio::select! {
+        biased;
+        _ = interrupt.recv() => Err(CommandError::Interrupted),
         ran = commands::run(command, &connection, &mut output) => ran,
-        // A person who presses Ctrl-C wants the program of the server to end too.
-        _ = tokio::signal::ctrl_c() => Err(CommandError::Interrupted),
     };
     connection.close().await;
     ran.and_then(|()| output.finish())

@@ -1,6 +1,6 @@
-//! Lists of resources: pages of any server, and the tree that the URIs of a flat list make.
+//! Lists of resources: pages of any server, and the collections of those that list them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use client::{ListScope, Request};
 use protocol::outbound::decode::resource_page;
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::connection::ServerConnection;
 use crate::error::CommandError;
+use crate::implied::ImpliedTree;
 
 /// How many pages of one list are read. A server whose cursors go in a circle ends there.
 const MAX_PAGES: usize = 20_000;
@@ -89,46 +90,89 @@ impl ServerConnection {
         parent: Option<&Uri>,
         mut take: impl FnMut(Vec<Row>) -> Result<bool, CommandError>,
     ) -> Result<(), CommandError> {
-        let mut cursor: Option<String> = None;
-        let mut seen = BTreeSet::new();
-        for _ in 0..MAX_PAGES {
-            let page = self.page(parent, cursor.as_deref()).await?;
-            if !take(page.rows)? {
-                return Ok(());
-            }
-            match page.next {
-                Some(next) if seen.insert(next.clone()) => cursor = Some(next),
-                Some(_) => {
-                    let words =
-                        "the cursors of the server go in a circle; `refdesk doctor` says more";
-                    return Err(CommandError::Failed(words.to_owned()));
-                }
-                None => return Ok(()),
+        let mut pages = PageReader::new(parent.cloned());
+        while let Some(rows) = pages.next_page(self).await? {
+            if !take(rows)? {
+                break;
             }
         }
-        Err(CommandError::Failed(format!("the list has more than {MAX_PAGES} pages")))
+        Ok(())
     }
 
-    /// At most `limit` rows of what lies in `parent`. Where the server cannot list collections,
-    /// those are what the URIs of its whole list say.
-    pub(crate) async fn rows(
+    /// Calls `take` with the rows of what lies in `parent`, until it returns false. Where the
+    /// server cannot list collections, those are what the URIs of its whole list say.
+    pub(crate) async fn each_row(
         &self,
         parent: Option<&Uri>,
-        limit: usize,
-    ) -> Result<Vec<Row>, CommandError> {
-        let can_list = parent.is_none_or(|uri| self.peer.capabilities.child_list(uri).is_some());
-        let mut rows = Vec::new();
-        let scope = parent.filter(|_| can_list);
-        self.each_page(scope, |page| {
-            rows.extend(page);
-            Ok(rows.len() < limit || !can_list)
-        })
-        .await?;
-        if let (Some(parent), false) = (parent, can_list) {
-            rows = implied_children(&rows, parent.as_str())?;
+        mut take: impl FnMut(Row) -> Result<bool, CommandError>,
+    ) -> Result<(), CommandError> {
+        let mut take_all = |rows: Vec<Row>| {
+            for row in rows {
+                if !take(row)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        match parent.filter(|_| !self.lists_collections()) {
+            Some(parent) => {
+                let children = self.implied_tree(parent).await?.take_children(parent.as_str())?;
+                take_all(children).map(drop)
+            }
+            None => self.each_page(parent, take_all).await,
         }
-        rows.truncate(limit);
-        Ok(rows)
+    }
+
+    /// What lies below `root`, by the URIs of the whole list of the server.
+    pub(crate) async fn implied_tree(&self, root: &Uri) -> Result<ImpliedTree, CommandError> {
+        let mut tree = ImpliedTree::new(root.as_str());
+        let add = |rows: Vec<Row>| {
+            rows.into_iter().try_for_each(|row| tree.add(row))?;
+            Ok(true)
+        };
+        self.each_page(None, add).await?;
+        Ok(tree)
+    }
+}
+
+/// Reads a list page by page, and notices cursors that go in a circle.
+pub(crate) struct PageReader {
+    parent: Option<Uri>,
+    /// The cursor of the next page; `None` before the first one.
+    cursor: Option<String>,
+    seen: HashSet<String>,
+    pages: usize,
+    is_done: bool,
+}
+
+impl PageReader {
+    /// Reads what lies in `parent`, or the list of the server.
+    pub(crate) fn new(parent: Option<Uri>) -> Self {
+        Self { parent, cursor: None, seen: HashSet::new(), pages: 0, is_done: false }
+    }
+
+    /// The next page; `None` after the last.
+    pub(crate) async fn next_page(
+        &mut self,
+        connection: &ServerConnection,
+    ) -> Result<Option<Vec<Row>>, CommandError> {
+        if self.is_done {
+            return Ok(None);
+        }
+        if self.pages == MAX_PAGES {
+            return Err(CommandError::Failed(format!("the list has more than {MAX_PAGES} pages")));
+        }
+        self.pages += 1;
+        let page = connection.page(self.parent.as_ref(), self.cursor.as_deref()).await?;
+        self.is_done = page.next.is_none();
+        if let Some(next) = &page.next
+            && !self.seen.insert(next.clone())
+        {
+            let words = "the cursors of the server go in a circle; `refdesk doctor` says more";
+            return Err(CommandError::Failed(words.to_owned()));
+        }
+        self.cursor = page.next;
+        Ok(Some(page.rows))
     }
 }
 
@@ -145,73 +189,4 @@ fn written_rows(answer: &str) -> HashMap<String, Value> {
     let lists = ["resources", "entries"].map(|name| answer[name].as_array().cloned());
     let rows = lists.into_iter().flatten().flatten();
     rows.filter_map(|row| Some((row["uri"].as_str()?.to_owned(), row))).collect()
-}
-
-/// What lies directly in `parent`, by the URIs of a flat list.
-fn implied_children(rows: &[Row], parent: &str) -> Result<Vec<Row>, CommandError> {
-    let prefix = format!("{}/", parent.trim_end_matches('/'));
-    let mut children: Vec<Row> = Vec::new();
-    let mut folders = BTreeSet::new();
-    let mut is_listed = false;
-    for row in rows {
-        let uri = row.resource.uri.as_str();
-        is_listed |= uri == parent;
-        let Some(rest) = uri.strip_prefix(&prefix).filter(|rest| !rest.is_empty()) else {
-            continue;
-        };
-        match rest.split_once('/').filter(|(_, below)| !below.is_empty()) {
-            None => children.push(row.clone()),
-            Some((name, _)) if folders.insert(name.to_owned()) => {
-                children.extend(implied_row(&format!("{prefix}{name}"), name));
-            }
-            Some(_) => {}
-        }
-    }
-    match (children.is_empty(), is_listed) {
-        (false, _) => Ok(children),
-        (true, true) => Err(CommandError::Failed(format!("{parent} is not a collection"))),
-        (true, false) => Err(CommandError::NotFound(format!("no such resource: {parent}"))),
-    }
-}
-
-fn implied_row(uri: &str, name: &str) -> Option<Row> {
-    let uri = Uri::parse(uri).ok()?;
-    let json = json!({ "uri": uri.as_str(), "name": name, "implied": true });
-    let mut resource = Resource::new(uri, name);
-    resource.listable = Some(true);
-    Some(Row { resource, json, is_implied: true })
-}
-
-#[cfg(test)]
-mod tests {
-    use resource::{Resource, Uri};
-    use serde_json::Value;
-
-    use super::{Row, implied_children};
-
-    fn rows(uris: &[&str]) -> Vec<Row> {
-        let row = |uri: &&str| Row {
-            resource: Resource::new(Uri::parse(uri).unwrap(), *uri),
-            json: Value::Null,
-            is_implied: false,
-        };
-        uris.iter().map(row).collect()
-    }
-
-    #[test]
-    fn a_flat_list_has_the_collections_that_its_uris_imply() {
-        let list = rows(&["a://h/x/1", "a://h/x/2", "a://h/x/y/3", "a://h/z", "b://h/x/4"]);
-        let uris = |parent: &str| -> Vec<(String, bool)> {
-            let children = implied_children(&list, parent).unwrap();
-            children.iter().map(|row| (row.resource.uri.to_string(), row.is_collection())).collect()
-        };
-        let named = |uri: &str, is_collection| (uri.to_owned(), is_collection);
-        assert_eq!(
-            uris("a://h/x"),
-            [named("a://h/x/1", false), named("a://h/x/2", false), named("a://h/x/y", true)]
-        );
-        assert_eq!(uris("a://h/"), [named("a://h/x", true), named("a://h/z", false)]);
-        assert!(implied_children(&list, "a://h/z").unwrap_err().to_string().contains("not a coll"));
-        assert_eq!(implied_children(&list, "a://h/q").unwrap_err().exit_status(), 4);
-    }
 }

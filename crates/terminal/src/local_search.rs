@@ -49,8 +49,13 @@ impl ServerConnection {
         mut take: impl FnMut(FoundLine) -> Result<bool, CommandError>,
     ) -> Result<(), CommandError> {
         let mut uris = Vec::new();
-        let walked = self.walk(start, MAX_READ, |walked| {
+        let mut is_cut = false;
+        let walked = self.walk(start, |walked| {
             if !walked.row.is_folder() {
+                is_cut = uris.len() == MAX_READ;
+                if is_cut {
+                    return Ok(false);
+                }
                 uris.push(walked.row.resource.uri);
             }
             Ok(true)
@@ -78,7 +83,10 @@ impl ServerConnection {
                 return Ok(());
             }
         }
-        end.tell(MAX_READ);
+        end.tell();
+        if is_cut {
+            tell(&format!("searched {MAX_READ} resources and stopped; name a collection"));
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Standard output of a command: colours, width, and foreign text without control characters.
 
-use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write as _};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use resource::uri::percent_decode;
 use serde_json::Value;
@@ -14,11 +14,13 @@ const USUAL_WIDTH: usize = 80;
 
 /// Where the result of a command goes.
 pub(crate) struct Output {
-    out: BufWriter<Stdout>,
+    out: BufWriter<Box<dyn Write + Send>>,
     pub(crate) is_terminal: bool,
     /// The columns of the terminal; `None` if nothing needs to fit.
     pub(crate) width: Option<usize>,
     pub(crate) height: usize,
+    /// The width of the terminal in pixels, if it tells it.
+    pub(crate) pixels: Option<usize>,
     pub(crate) colors: bool,
 }
 
@@ -53,7 +55,16 @@ impl Output {
         let colors = color.applies(is_terminal);
         let size = rustix::termios::tcgetwinsize(&stdout).ok().filter(|size| size.ws_row > 0);
         let height = size.map_or(24, |size| usize::from(size.ws_row));
-        Self { out: BufWriter::new(stdout), is_terminal, width, height, colors }
+        let pixels = size.map(|size| usize::from(size.ws_xpixel)).filter(|pixels| *pixels > 0);
+        Self { out: BufWriter::new(Box::new(stdout)), is_terminal, width, height, pixels, colors }
+    }
+
+    /// Output to `out`, which is a terminal of this many columns, or none.
+    #[cfg(test)]
+    pub(crate) fn to(out: Box<dyn Write + Send>, width: Option<usize>) -> Self {
+        let is_terminal = width.is_some();
+        let out = BufWriter::new(out);
+        Self { out, is_terminal, width, height: 24, pixels: None, colors: is_terminal }
     }
 
     /// Writes bytes as they are.
@@ -106,6 +117,8 @@ pub fn terminal_width() -> Option<usize> {
 
 /// Writes words for a person to standard error.
 pub(crate) fn tell(words: &str) {
+    #[cfg(test)]
+    crate::tests::keep_told(words);
     let _ = io::stderr().write_all(format!("{}\n", one_line(words)).as_bytes());
 }
 

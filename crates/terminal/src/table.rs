@@ -7,6 +7,8 @@ use crate::output::{Output, Style, columns, fit, fit_end};
 /// A cell: its text, and what it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
+    /// What stands before the text and has no style.
+    lead: String,
     text: String,
     style: Option<Style>,
     /// Numbers stand at the right of their column.
@@ -17,7 +19,8 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), style: None, at_right: false, keeps_end: false }
+        let lead = String::new();
+        Self { lead, text: text.into(), style: None, at_right: false, keeps_end: false }
     }
 
     pub(crate) fn styled(style: Style, text: impl Into<String>) -> Self {
@@ -29,20 +32,71 @@ impl Cell {
         Self { keeps_end: true, ..self }
     }
 
+    /// The same behind `lead`, which has no style.
+    pub(crate) fn behind(self, lead: String) -> Self {
+        Self { lead, ..self }
+    }
+
+    /// The cell in its colours.
+    pub(crate) fn painted(&self, output: &Output) -> String {
+        match self.style.filter(|_| !self.text.is_empty()) {
+            Some(style) => format!("{}{}", self.lead, output.paint(style, &self.text)),
+            None => format!("{}{}", self.lead, self.text),
+        }
+    }
+
+    fn columns(&self) -> usize {
+        columns(&self.lead) + columns(&self.text)
+    }
+
+    /// The same in at most `room` columns.
+    pub(crate) fn fitted(&self, room: usize) -> Self {
+        let lead = columns(&self.lead);
+        if lead >= room {
+            return Self { lead: fit(&self.lead, room), text: String::new(), ..self.clone() };
+        }
+        let room = room - lead;
+        let text = match self.keeps_end {
+            true => fit_end(&self.text, room),
+            false => fit(&self.text, room),
+        };
+        Self { text, ..self.clone() }
+    }
+
     pub(crate) fn number(text: impl Into<String>) -> Self {
         Self { at_right: true, ..Self::text(text) }
     }
 }
 
-/// The lines of a table. On a terminal the last column is cut to the width.
+/// The least columns of the last cell, and of one that must make room for it.
+const MIN_LAST: usize = 8;
+const MIN_CELL: usize = 4;
+
+/// The lines of a table. On a terminal the last column is cut to the width, and where that leaves
+/// too little of it, the widest of the others.
 pub(crate) fn lines(output: &Output, rows: &[Vec<Cell>]) -> Vec<String> {
     let count = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
-        cells.map(|cell| columns(&cell.text)).max().unwrap_or_default()
+        cells.map(Cell::columns).max().unwrap_or_default()
     };
-    let widths: Vec<usize> = (0..count).map(width).collect();
+    let mut widths: Vec<usize> = (0..count).map(width).collect();
+    if let (Some(room), Some((last, others))) = (output.width, widths.split_last_mut()) {
+        let leads = rows.iter().filter_map(|row| Some(columns(&row.last()?.lead)));
+        let least = leads.max().unwrap_or_default().saturating_add(MIN_CELL).max(MIN_LAST);
+        shrink(others, room.saturating_sub(least.min(*last)));
+    }
     rows.iter().map(|row| line(output, row, &widths)).collect()
+}
+
+/// Takes columns from the widest, until all fit into `room` with the gaps between them.
+fn shrink(widths: &mut [usize], room: usize) {
+    while widths.iter().map(|width| width + 2).sum::<usize>() > room {
+        match widths.iter_mut().max().filter(|widest| **widest > MIN_CELL) {
+            Some(widest) => *widest -= 1,
+            None => return,
+        }
+    }
 }
 
 fn line(output: &Output, row: &[Cell], widths: &[usize]) -> String {
@@ -50,17 +104,14 @@ fn line(output: &Output, row: &[Cell], widths: &[usize]) -> String {
     let mut used = 0;
     for (at, cell) in row.iter().enumerate() {
         let is_last = at + 1 == row.len();
-        let room = output.width.map(|width| width.saturating_sub(used).max(8));
-        let text = match room.filter(|_| is_last) {
-            Some(room) if cell.keeps_end => fit_end(&cell.text, room),
-            Some(room) => fit(&cell.text, room),
-            None => cell.text.clone(),
-        };
-        let gap = widths[at].saturating_sub(columns(&text));
-        let painted = match cell.style {
-            Some(style) if !text.is_empty() => output.paint(style, &text),
-            _ => text,
-        };
+        let room = output.width.map(|width| match is_last {
+            true => width.saturating_sub(used).max(MIN_LAST),
+            false => widths[at],
+        });
+        let fitted = room.map(|room| cell.fitted(room));
+        let cell = fitted.as_ref().unwrap_or(cell);
+        let gap = widths[at].saturating_sub(cell.columns());
+        let painted = cell.painted(output);
         match (cell.at_right, is_last) {
             (true, _) => line.push_str(&format!("{}{painted}", " ".repeat(gap))),
             (false, true) => line.push_str(&painted),
@@ -104,7 +155,27 @@ pub(crate) fn age(then: SystemTime, now: SystemTime) -> String {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::{age, size};
+    use super::{Cell, age, lines, shrink, size};
+    use crate::output::{Output, columns};
+
+    #[test]
+    fn a_narrow_terminal_shows_the_beginning_of_each_column() {
+        let rows = [vec![
+            Cell::text("resources_read_embedded"),
+            Cell::text("pattern= [14 more]"),
+            Cell::text("Reads several resources at once"),
+        ]];
+        for width in [30, 40, 60, 80] {
+            let output = Output::to(Box::new(std::io::sink()), Some(width));
+            let lines = lines(&output, &rows);
+            assert!(columns(&lines[0]) <= width && lines[0].contains("Rea"), "{width}: {lines:?}");
+        }
+        let wide = Output::to(Box::new(std::io::sink()), None);
+        assert!(lines(&wide, &rows)[0].ends_with("resources at once"));
+        let mut widths = [4, 30, 9];
+        shrink(&mut widths, 10);
+        assert_eq!(widths, [4, 4, 4]);
+    }
 
     #[test]
     fn sizes_have_two_or_three_digits() {

@@ -1,5 +1,7 @@
 //! Trees of resources: what a walk met, nested by URI where the list of the server is flat.
 
+use crate::args::RowOrder;
+use crate::filter::compare;
 use crate::listing::Row;
 use crate::output::shown_uri;
 use crate::walk::WalkedRow;
@@ -21,8 +23,8 @@ struct TreeNode<'a> {
     children: Vec<Self>,
 }
 
-/// The lines of the tree that the walked resources make.
-pub(crate) fn tree_lines(walked: &[WalkedRow]) -> Vec<TreeLine<'_>> {
+/// The lines of the tree that the walked resources make, sorted within each folder.
+pub(crate) fn tree_lines(walked: &[WalkedRow], order: Option<RowOrder>) -> Vec<TreeLine<'_>> {
     let mut root = TreeNode::default();
     // Where the collections around the next row are: their URIs, and their places in the tree.
     let mut around: Vec<(&str, Vec<usize>)> = Vec::new();
@@ -39,6 +41,9 @@ pub(crate) fn tree_lines(walked: &[WalkedRow]) -> Vec<TreeLine<'_>> {
         let folders = below.map_or_else(Vec::new, folders_of);
         let place = root.insert(parent, &folders, row);
         around.push((uri.trim_end_matches('/'), place));
+    }
+    if let Some(order) = order {
+        root.sort(order);
     }
     let mut lines = Vec::new();
     root.push_lines(0, &mut lines);
@@ -80,6 +85,16 @@ impl<'a> TreeNode<'a> {
         node.children.push(Self { name, row: Some(row), children: Vec::new() });
         place.push(node.children.len() - 1);
         place
+    }
+
+    fn sort(&mut self, order: RowOrder) {
+        self.children.sort_by(|one, other| match (one.row, other.row) {
+            (Some(one), Some(other)) => compare(&one.resource, &other.resource, order),
+            // A folder that only URIs tell of has a name alone.
+            _ if order == RowOrder::Name => one.name.to_lowercase().cmp(&other.name.to_lowercase()),
+            (one, other) => one.is_none().cmp(&other.is_none()),
+        });
+        self.children.iter_mut().for_each(|child| child.sort(order));
     }
 
     fn push_lines(self, depth: usize, lines: &mut Vec<TreeLine<'a>>) {
@@ -127,7 +142,7 @@ mod tests {
             let mark = if line.is_last { "'" } else { "|" };
             format!("{}{mark}{}", " ".repeat(line.depth), line.name)
         };
-        tree_lines(&walked).iter().map(line).collect()
+        tree_lines(&walked, None).iter().map(line).collect()
     }
 
     #[test]

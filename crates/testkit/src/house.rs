@@ -4,6 +4,7 @@
 
 pub mod dependencies;
 pub mod files;
+pub mod maps;
 pub mod names;
 pub mod placement;
 pub mod sources;
@@ -47,6 +48,7 @@ pub fn check(root: &Path) -> io::Result<Vec<Violation>> {
     violations.extend(names::check(&sources, &clauses));
     let security = fs::read_to_string(root.join("docs/security.md"))?;
     violations.extend(threats::check(&sources, &security));
+    violations.extend(maps::check(root)?);
     violations.sort_by(|a, b| (&a.path, a.line, &a.rule).cmp(&(&b.path, b.line, &b.rule)));
     Ok(violations)
 }

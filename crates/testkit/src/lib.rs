@@ -1,9 +1,10 @@
-//! Test support shared by all crates: provider contract, in-memory provider, repository lints,
-//! fuzzing.
+//! Test support shared by all crates: provider contract, in-memory provider, small documents,
+//! repository lints, fuzzing.
 //!
 //! Never part of the program.
 
 pub mod contract;
+pub mod documents;
 pub mod fuzz;
 pub mod house;
 pub mod memory;

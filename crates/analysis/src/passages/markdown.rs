@@ -45,11 +45,16 @@ pub(super) fn outline(text: &str) -> TextOutline {
 fn front_matter_lines(text: &str) -> usize {
     let mut lines = lines(text);
     let Some(first) = lines.next().map(|line| line.head.trim_end()) else { return 0 };
-    if !matches!(first, "---" | "+++") {
+    if !is_front_matter_mark(first) {
         return 0;
     }
     let end = lines.take(MAX_FRONT_MATTER).position(|line| line.head.trim_end() == first);
     end.map_or(0, |end| end + 2)
+}
+
+/// Whether a line opens or closes front matter.
+pub(crate) fn is_front_matter_mark(line: &str) -> bool {
+    matches!(line, "---" | "+++")
 }
 
 /// The character, the length and the rest of a line that opens or closes a fence.

@@ -72,9 +72,9 @@ impl TextOutline {
 
 /// A line of a text: where it starts, and its beginning without the line break.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TextLine<'t> {
+pub(crate) struct TextLine<'t> {
     pub(super) start: usize,
-    pub(super) head: &'t str,
+    pub(crate) head: &'t str,
     /// The whole line is longer than its head.
     pub(super) is_long: bool,
 }
@@ -92,7 +92,7 @@ impl TextLine<'_> {
 }
 
 /// The lines of a text.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = TextLine<'_>> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = TextLine<'_>> {
     let mut start = 0;
     text.split_inclusive('\n').map(move |line| {
         let at = start;

@@ -17,7 +17,7 @@ fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn terms() -> MountOptions {
+pub(crate) fn terms() -> MountOptions {
     MountOptions {
         access: Arc::default(),
         rules: MetadataRules::default(),

@@ -21,7 +21,7 @@ pub(crate) const CONFIG: &str = "file:///app/config.toml";
 const NOTES: &str = "file:///app/notes.txt";
 
 /// A key by shape, in two pieces so that no scanner takes this file for a leak.
-fn key() -> String {
+pub(crate) fn key() -> String {
     ["AKIA", "QYLPMN5HFIQR7XYB"].concat()
 }
 
@@ -198,7 +198,7 @@ async fn a_file_that_cannot_be_masked_is_not_given() {
     assert_eq!(read(&*provider, "file:///logo.png", window).await.unwrap().1, [255, 1][..]);
 }
 
-struct Unchanged;
+pub(crate) struct Unchanged;
 
 impl UriRewrite for Unchanged {
     fn to_public(&self, _local: &str) -> Option<String> {

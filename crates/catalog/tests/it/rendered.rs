@@ -23,7 +23,7 @@ const PAGE: &str = "file:///app/page.html";
 const NOTES: &str = "file:///app/notes.txt";
 
 /// A key by shape, in two pieces so that no scanner takes this file for a leak.
-fn key() -> String {
+pub(crate) fn key() -> String {
     ["AKIA", "QYLPMN5HFIQR7XYB"].concat()
 }
 
@@ -62,7 +62,7 @@ impl Converter for SectionMaker {
     }
 }
 
-async fn collect(source: ByteSource) -> Bytes {
+pub(crate) async fn collect(source: ByteSource) -> Bytes {
     match source {
         ByteSource::Bytes(bytes) => bytes,
         ByteSource::Stream(mut stream) => {
@@ -108,15 +108,15 @@ fn plain_desk() -> Desk {
     desk(RedactionScope::Off, &[])
 }
 
-fn uri(text: &str) -> Uri {
+pub(crate) fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn whole() -> ReadRequest {
+pub(crate) fn whole() -> ReadRequest {
     ReadRequest::whole(u64::MAX)
 }
 
-fn of_format(format: &str) -> ReadRequest {
+pub(crate) fn of_format(format: &str) -> ReadRequest {
     ReadRequest { format: Some(format.to_owned()), ..whole() }
 }
 
@@ -124,19 +124,27 @@ fn of_section(unit: SectionUnit, range: &str) -> ReadRequest {
     ReadRequest { section: Some(SectionChoice::parse_range(unit, range).unwrap()), ..whole() }
 }
 
+/// The parts of a reading: their descriptions and their contents.
+pub(crate) async fn read_parts(
+    provider: &dyn Provider,
+    of: &str,
+    request: &ReadRequest,
+) -> Result<Vec<(Arc<Resource>, String)>> {
+    let reading = provider.read(&testkit::local_context(), &uri(of), request).await?;
+    let Content::Parts(parts) = reading.content else { panic!("{of} has no content") };
+    assert_eq!(reading.total_parts, parts.len(), "{of}");
+    let mut given = Vec::new();
+    for Part { resource, body, .. } in parts {
+        let (Body::Text(source) | Body::Blob(source)) = body;
+        let bytes = collect(source).await;
+        given.push((resource, String::from_utf8_lossy(&bytes).into_owned()));
+    }
+    Ok(given)
+}
+
 impl Desk {
     async fn parts(&self, of: &str, request: &ReadRequest) -> Result<Vec<(Arc<Resource>, String)>> {
-        let ctx = testkit::local_context();
-        let reading = self.provider.read(&ctx, &uri(of), request).await?;
-        let Content::Parts(parts) = reading.content else { panic!("{of} has no content") };
-        assert_eq!(reading.total_parts, parts.len(), "{of}");
-        let mut given = Vec::new();
-        for Part { resource, body, .. } in parts {
-            let (Body::Text(source) | Body::Blob(source)) = body;
-            let bytes = collect(source).await;
-            given.push((resource, String::from_utf8_lossy(&bytes).into_owned()));
-        }
-        Ok(given)
+        read_parts(&*self.provider, of, request).await
     }
 
     async fn one(&self, of: &str, request: &ReadRequest) -> Result<(Arc<Resource>, String)> {

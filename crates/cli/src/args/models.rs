@@ -9,7 +9,7 @@ pub(crate) enum ModelsCommand {
     /// Check a model's folder, and install a copy of it
     Add(AddModelArgs),
     /// List the installed models
-    List,
+    List(ListModelsArgs),
     /// Remove an installed model
     Remove(RemoveModelArgs),
 }
@@ -27,10 +27,23 @@ pub(crate) struct AddModelArgs {
     /// The model's name here [default: the folder's, in small letters]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListModelsArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RemoveModelArgs {
     /// The name of the model, as `refdesk models list` shows it
     pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }

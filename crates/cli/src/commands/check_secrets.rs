@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use redaction::{Redaction, RedactionScope, Redactor};
+use providers::config;
+use redaction::{Redaction, RedactionScope, Redactor, Syntax};
 use resource::{
-    Body, ByteSource, Content, Context, Filter, PageRequest, Principal, Provider as _, ReadRequest,
-    Result, Uri, uri,
+    Body, ByteSource, Content, Context, Filter, PageRequest, Part, Principal, Provider as _,
+    ReadRequest, Resource, Result, Uri, uri,
 };
 use serde_json::{Value, json};
 
@@ -35,6 +36,8 @@ struct SecretScan {
     unread: Vec<(String, String)>,
     /// The mounts that were not looked through.
     skipped: Vec<String>,
+    /// The mounts of which only the checked-out commit was looked through.
+    only_head: Vec<String>,
 }
 
 /// Prints what the mounts of `settings` mask.
@@ -62,28 +65,70 @@ async fn scan(mut settings: Settings) -> anyhow::Result<SecretScan> {
         if redaction.scope() == RedactionScope::Off {
             continue;
         }
-        match made.summary.kind {
-            // A server is asked for nothing that a client did not ask for, and all of a history
-            // would take hours.
-            "upstream" | "git" => scan.skipped.push(name.clone()),
-            _ => scan.look_through(&assembly, name, redaction).await?,
+        let mount = ScannedMount { name, kind: made.summary.kind, redaction };
+        match mount.kind {
+            // A server is asked for nothing that a client did not ask for.
+            "upstream" => scan.skipped.push(name.clone()),
+            // All of a history would take hours.
+            "git" => {
+                let head = Uri::parse(&format!("git://{name}/HEAD"))?;
+                scan.only_head.push(name.clone());
+                if assembly.catalog.stat(&local_context(), &head).await.is_ok() {
+                    scan.look_through(&assembly, &mount, Some(head)).await?;
+                }
+            }
+            _ => scan.look_through(&assembly, &mount, None).await?,
         }
     }
     Ok(scan)
 }
 
+/// A mount that is looked through.
+struct ScannedMount<'a> {
+    name: &'a str,
+    kind: &'static str,
+    redaction: &'a Redaction,
+}
+
+fn local_context() -> Context {
+    Context::new(Principal::local())
+}
+
+impl ScannedMount<'_> {
+    /// How the content of a resource is masked, as the mount does it.
+    fn syntax_of(&self, resource: &Resource) -> Option<Syntax> {
+        let path = path_of(&resource.uri);
+        let named = self.redaction.syntax_of(&path);
+        match self.kind {
+            "config" => named.map(|named| config::masked_syntax(&path).unwrap_or(named)),
+            "git" => named,
+            _ => {
+                let (target, mime) = (resource.link_target.as_deref(), resource.mime.as_deref());
+                self.redaction.syntax_of_content(named, target, mime)
+            }
+        }
+    }
+}
+
+/// The path of a URI, decoded.
+fn path_of(uri: &Uri) -> String {
+    let path = uri::percent_decode(&uri.as_str()[uri.scheme().len() + 1..]);
+    String::from_utf8_lossy(&path).into_owned()
+}
+
 impl SecretScan {
+    /// Looks through the collection `top`, or through everything that the mount lists.
     async fn look_through(
         &mut self,
         assembly: &Assembly,
-        mount: &str,
-        redaction: &Redaction,
+        mount: &ScannedMount<'_>,
+        top: Option<Uri>,
     ) -> Result<()> {
-        let ctx = Context::new(Principal::local());
-        let filter = Filter { mount: Some(mount.to_owned()), ..Filter::default() };
+        let ctx = local_context();
+        let filter = Filter { mount: Some(mount.name.to_owned()), ..Filter::default() };
         let filter = Some(Arc::new(filter));
         let mut seen = BTreeSet::new();
-        let mut parents = vec![None];
+        let mut parents = vec![top];
         while let Some(parent) = parents.pop() {
             let mut paging = PageRequest::first(PAGE).with_filter(filter.clone());
             loop {
@@ -99,7 +144,7 @@ impl SecretScan {
                     if item.listable == Some(true) && !item.is_page() {
                         parents.push(Some(item.uri.clone()));
                     } else {
-                        self.look_at(&ctx, assembly, &item.uri, redaction).await;
+                        self.look_at(&ctx, assembly, &item, mount).await;
                     }
                 }
                 let Some(next) = page.next else { break };
@@ -114,33 +159,34 @@ impl SecretScan {
         &mut self,
         ctx: &Context,
         assembly: &Assembly,
-        uri: &Uri,
-        redaction: &Redaction,
+        item: &Resource,
+        mount: &ScannedMount<'_>,
     ) {
-        let path = uri::percent_decode(&uri.as_str()[uri.scheme().len() + 1..]);
-        let Some(syntax) = redaction.syntax_of(&String::from_utf8_lossy(&path)) else { return };
-        if is_derived(uri) {
+        let uri = &item.uri;
+        if mount.syntax_of(item).is_none() || is_derived(uri) {
             return;
         }
-        let text = match read_text(ctx, assembly, uri).await {
-            Ok(Some(text)) => text,
+        let (resource, text) = match read_text(ctx, assembly, uri).await {
+            Ok(Some(read)) => read,
             Ok(None) => return,
             Err(error) => {
                 return self.unread.push((uri.to_string(), error.message.into_owned()));
             }
         };
         self.texts += 1;
-        if uri.scheme() == "env" {
-            let name = String::from_utf8_lossy(&path);
-            let name = name.rsplit('/').next().unwrap_or_default();
-            self.places.extend(redaction.redactor().mask_value(&[name], &text).map(|mask| {
+        let redactor = mount.redaction.redactor();
+        if mount.kind == "env" {
+            let path = path_of(uri);
+            let name = path.rsplit('/').next().unwrap_or_default();
+            self.places.extend(redactor.mask_value(&[name], &text).map(|mask| {
                 let (uri, mask) = (uri.to_string(), bare_mask(&mask).to_owned());
                 SecretPlace { uri, line: 1, kind: "key", mask }
             }));
             return;
         }
-        let found = redaction.redactor().find(&text, syntax);
-        self.places.extend(found.into_iter().map(|secret| SecretPlace {
+        // What was read knows its MIME type, which a list may not.
+        let Some(syntax) = mount.syntax_of(&resource) else { return };
+        self.places.extend(redactor.find(&text, syntax).into_iter().map(|secret| SecretPlace {
             uri: uri.to_string(),
             line: secret.line,
             kind: secret.kind.name(),
@@ -158,6 +204,11 @@ impl SecretScan {
         }
         for name in &self.skipped {
             text.push_str(&format!("mount {name} is masked as it is read; not looked through\n"));
+        }
+        for name in &self.only_head {
+            text.push_str(&format!(
+                "mount {name}: only HEAD was looked through; the history is masked as it is read\n"
+            ));
         }
         let files: BTreeSet<&str> = self.places.iter().map(|place| place.uri.as_str()).collect();
         let (count, texts) = (self.places.len(), self.texts);
@@ -177,6 +228,7 @@ impl SecretScan {
             "files": self.texts,
             "unread": self.unread.iter().map(unread).collect::<Vec<_>>(),
             "skipped": self.skipped,
+            "only_head": self.only_head,
         })
     }
 }
@@ -200,12 +252,16 @@ fn plural(count: usize, noun: &str) -> String {
     format!("{} {noun}{}", output::format_number(count), if count == 1 { "" } else { "s" })
 }
 
-/// The text of a resource; `None` if it is no text.
-async fn read_text(ctx: &Context, assembly: &Assembly, uri: &Uri) -> Result<Option<String>> {
+/// A resource and its text; `None` if it is no text.
+async fn read_text(
+    ctx: &Context,
+    assembly: &Assembly,
+    uri: &Uri,
+) -> Result<Option<(Arc<Resource>, String)>> {
     let request = ReadRequest::whole(Redactor::MAX_PARSED_BYTES);
     let reading = assembly.catalog.read(ctx, uri, &request).await?;
     let Content::Parts(parts) = reading.content else { return Ok(None) };
-    let Some(Body::Text(source)) = parts.into_iter().next().map(|part| part.body) else {
+    let Some(Part { resource, body: Body::Text(source), .. }) = parts.into_iter().next() else {
         return Ok(None);
     };
     let mut bytes = Vec::new();
@@ -217,5 +273,5 @@ async fn read_text(ctx: &Context, assembly: &Assembly, uri: &Uri) -> Result<Opti
             }
         }
     }
-    Ok(String::from_utf8(bytes).ok())
+    Ok(String::from_utf8(bytes).ok().map(|text| (resource, text)))
 }

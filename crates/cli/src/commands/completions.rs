@@ -5,14 +5,29 @@ use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Zsh};
 use crate::args::CompletionsArgs;
 use crate::output;
 
-/// The script for bash. It takes the line apart itself, because bash ends words at colons and
-/// equals signs, which URIs and arguments have, and replaces only what is behind the last of them.
+/// The script for bash. It takes the line apart itself, at spaces outside of quotes, because bash
+/// ends words at colons and equals signs, which URIs and arguments have, and replaces only what is
+/// behind the last of them.
 const BASH: &str = r#"_refdesk() {
     local line="${COMP_LINE:0:COMP_POINT}"
     local -a words
-    read -r -a words <<< "$line"
-    [[ $line == *[[:space:]] ]] && words+=("")
-    local current="${words[${#words[@]}-1]}"
+    local current="" quote="" letter
+    local -i at
+    for ((at = 0; at < ${#line}; at++)); do
+        letter="${line:at:1}"
+        if [[ -z $quote && $letter == [[:space:]] ]]; then
+            [[ -n $current ]] && words+=("$current")
+            current=""
+            continue
+        fi
+        if [[ $letter == "$quote" ]]; then
+            quote=""
+        elif [[ -z $quote && $letter == [\'\"] ]]; then
+            quote="$letter"
+        fi
+        current+="$letter"
+    done
+    words+=("$current")
     local IFS=$'\013'
     COMPREPLY=( $( \
         COMPLETE=bash _CLAP_IFS="$IFS" _CLAP_COMPLETE_INDEX="$((${#words[@]} - 1))" \

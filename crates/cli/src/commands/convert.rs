@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use async_trait::async_trait;
 use bytes::Bytes;
-use catalog::layers::rendered::{ConvertJob, Converter as _, DocumentSource};
+use catalog::layers::rendered::{ConvertJob, Converter as _, DocumentSource, FormExtent};
 use clap::error::ErrorKind as UsageErrorKind;
 use convert::{Converted, DocumentKind, MAX_DOCUMENT_BYTES};
 use resource::{Accept, ByteSource, SectionChoice, SectionUnit};
@@ -51,7 +51,8 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
         format!("there is no {} of {}; there are {}", args.to, kind.word(), known.join(", "))
     })?;
     let source = FileSource(bytes.into());
-    let job = ConvertJob { kind, form: forms[form], name: &name, source: &source, keep: true };
+    let (chosen, extent) = (forms[form], FormExtent::Shown);
+    let job = ConvertJob { kind, form: chosen, extent, name: &name, source: &source, keep: true };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let converted = runtime.block_on(convert_with_progress(&name, job))?;
     for loss in &converted.losses {

@@ -8,10 +8,11 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow, bail};
 use client::ServerTarget;
 use doctor::{
-    DoctorOptions, DoctorProgress, DoctorReport, DoctorRevision, DoctorSeverity, DoctorTarget,
-    all_rules, examine, explain, render_text, rules_table, to_json, to_junit,
+    DoctorOptions, DoctorProgress, DoctorReport, DoctorRevision, DoctorRule, DoctorSeverity,
+    DoctorTarget, all_rules, examine, explain, find_rule, render_text, rules_table, to_json,
+    to_junit,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use terminal::{ColorChoice, terminal_width};
 
 use crate::args::DoctorArgs;
@@ -35,8 +36,11 @@ pub(crate) fn run(args: &DoctorArgs) -> ExitCode {
 
 fn run_fallibly(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     if let Some(id) = &args.explain {
-        let text = explain(id).ok_or_else(|| unknown_rule(id))?;
-        output::print(&text)?;
+        let rule = find_rule(id).ok_or_else(|| unknown_rule(id))?;
+        output::print(&match args.json {
+            true => format!("{}\n", rule_json(rule)),
+            false => explain(rule),
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     if args.rules {
@@ -91,19 +95,20 @@ fn unknown_rule(id: &str) -> anyhow::Error {
 }
 
 fn rules_json() -> String {
-    let rules = all_rules().map(|rule| {
-        json!({
-            "id": rule.id,
-            "title": rule.title,
-            "severity": rule.severity.name(),
-            "source": rule.clause.source,
-            "section": rule.clause.section,
-            "url": rule.clause.url(),
-            "explanation": rule.explanation,
-            "nextStep": rule.next_step,
-        })
-    });
-    format!("{}\n", json!(rules.collect::<Vec<_>>()))
+    format!("{}\n", json!(all_rules().map(rule_json).collect::<Vec<_>>()))
+}
+
+fn rule_json(rule: &DoctorRule) -> Value {
+    json!({
+        "id": rule.id,
+        "title": rule.title,
+        "severity": rule.severity.name(),
+        "source": rule.clause.source,
+        "section": rule.clause.section,
+        "url": rule.clause.url(),
+        "explanation": rule.explanation,
+        "nextStep": rule.next_step,
+    })
 }
 
 fn options(args: &DoctorArgs) -> anyhow::Result<DoctorOptions> {

@@ -190,7 +190,9 @@ fn find_url(source: &SourceArgs) -> anyhow::Result<String> {
         let here = env::current_dir().unwrap_or_default();
         let mut of_folder = running.iter().filter(|server| server.folder == here);
         match (of_folder.next(), of_folder.next(), &running[..]) {
-            (Some(only), None, _) | (None, None, [only]) => return local_url(&only.url),
+            (Some(only), None, _) | (None, None, [only]) => {
+                return local_url(&only.url, only.wants_token);
+            }
             (None, None, []) => {}
             _ => {
                 let urls: Vec<&str> = running.iter().map(|server| &*server.url).collect();
@@ -202,20 +204,17 @@ fn find_url(source: &SourceArgs) -> anyhow::Result<String> {
     let file = source.settings.as_deref().or_else(|| Some(usual).filter(|file| file.exists()));
     let settings = file.map(Settings::read_file).transpose()?.unwrap_or_default();
     let address = settings.server.listen.clone().unwrap_or_default();
-    if !settings.tokens.is_empty() {
-        output::tell(TOKEN_HINT);
-    }
-    local_url(&address.url(settings.tls.is_some()))
+    local_url(&address.url(settings.tls.is_some()), !settings.tokens.is_empty())
 }
 
-/// `url` as a host on this machine can use it.
-fn local_url(url: &str) -> anyhow::Result<String> {
+/// `url` as a host on this machine can use it. A server for other machines wants a token too.
+fn local_url(url: &str, wants_token: bool) -> anyhow::Result<String> {
     anyhow::ensure!(
         url.starts_with("http"),
         "the server listens on {url}, and hosts connect only over TCP; leave out --http"
     );
     let local = url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:");
-    if local != url {
+    if local != url || wants_token {
         output::tell(TOKEN_HINT);
     }
     Ok(local)
@@ -224,7 +223,7 @@ fn local_url(url: &str) -> anyhow::Result<String> {
 /// The arguments with which a host serves, from any folder, what `serve` would serve here.
 fn serve_arguments(source: &SourceArgs) -> anyhow::Result<Vec<String>> {
     let mut words = vec!["serve".to_owned(), "--stdio".to_owned()];
-    let SourceArgs { paths, settings, mcp_config, mount, start_wait: _ } = source;
+    let SourceArgs { paths, settings, mcp_config, mount, start_wait } = source;
     let usual = Path::new(settings::DEFAULT_FILE);
     let nothing = paths.is_empty() && mcp_config.is_empty() && mount.is_empty();
     match settings.as_deref().or(Some(usual).filter(|file| nothing && file.exists())) {
@@ -237,6 +236,12 @@ fn serve_arguments(source: &SourceArgs) -> anyhow::Result<Vec<String>> {
     }
     for server in mount {
         words.extend(["--mount".to_owned(), server.clone()]);
+    }
+    // The environment of this shell is not the host's, so what it says is not for the host.
+    let of_shell = env::var("REFDESK_START_WAIT").ok();
+    let of_shell = of_shell.and_then(|text| humantime::parse_duration(&text).ok());
+    if let Some(wait) = start_wait.filter(|wait| Some(*wait) != of_shell) {
+        words.extend(["--start-wait".to_owned(), humantime::format_duration(wait).to_string()]);
     }
     for path in paths {
         let (name, folder) = split_named_folder(path);

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use embedding::{ModelInstallProgress, ModelSummary, check_model, install_model};
+use serde_json::{Value, json};
 
-use crate::args::{AddModelArgs, ModelsCommand, RemoveModelArgs};
+use crate::args::{AddModelArgs, ListModelsArgs, ModelsCommand, RemoveModelArgs};
 use crate::output;
 
 /// Longest name of a model.
@@ -31,7 +32,7 @@ pub(crate) fn models_folder() -> Option<PathBuf> {
 fn run_in(root: &Path, command: &ModelsCommand) -> anyhow::Result<String> {
     match command {
         ModelsCommand::Add(args) => add(root, args),
-        ModelsCommand::List => list(root),
+        ModelsCommand::List(args) => list(root, args),
         ModelsCommand::Remove(args) => remove(root, args),
     }
 }
@@ -46,11 +47,21 @@ fn add(root: &Path, args: &AddModelArgs) -> anyhow::Result<String> {
     let installed = install_model(&args.folder, &root.join(&name), |step| progress.show(step));
     progress.clear();
     let summary = installed.with_context(|| format!("cannot add {}", args.folder.display()))?;
-    Ok(format!("added {name}: {}\n", describe(&summary)))
+    Ok(match args.json {
+        true => format!("{}\n", json!({ "added": summary_json(&name, &summary) })),
+        false => format!("added {name}: {}\n", describe(&summary)),
+    })
 }
 
-fn list(root: &Path) -> anyhow::Result<String> {
+fn list(root: &Path, args: &ListModelsArgs) -> anyhow::Result<String> {
     let names = installed_names(root)?;
+    if args.json {
+        let models = names.iter().map(|name| match check_model(&root.join(name)) {
+            Ok(summary) => summary_json(name, &summary),
+            Err(error) => json!({ "name": name, "error": error.to_string() }),
+        });
+        return Ok(format!("{}\n", json!({ "models": models.collect::<Vec<_>>() })));
+    }
     if names.is_empty() {
         return Ok("no models; add one with: refdesk models add FOLDER\n".to_owned());
     }
@@ -79,7 +90,10 @@ fn remove(root: &Path, args: &RemoveModelArgs) -> anyhow::Result<String> {
         fs::remove_file(&folder)
     };
     removed.with_context(|| format!("cannot remove {name}"))?;
-    Ok(format!("removed {name}\n"))
+    Ok(match args.json {
+        true => format!("{}\n", json!({ "removed": name })),
+        false => format!("removed {name}\n"),
+    })
 }
 
 /// The names in the folder of models, sorted, without unfinished installations.
@@ -115,6 +129,11 @@ fn check_name(name: &str) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+fn summary_json(name: &str, summary: &ModelSummary) -> Value {
+    let ModelSummary { dimensions, tokens, bytes, .. } = summary;
+    json!({ "name": name, "dimensions": dimensions, "tokens": tokens, "bytes": bytes })
 }
 
 fn describe(summary: &ModelSummary) -> String {

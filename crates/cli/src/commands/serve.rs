@@ -46,7 +46,7 @@ const STDIO_ON_A_TERMINAL: &str = "\
 /// reason for a failed start: hosts hide standard error.
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     if args.stop {
-        return daemon::stop();
+        return daemon::stop(args.json);
     }
     if args.daemon {
         return daemon::start(args);
@@ -209,7 +209,8 @@ async fn serve_http(
         }
     };
     let has_tls = access.tls.is_some();
-    let _announcement = RunningServer::announce(&address.url(has_tls), folders.clone());
+    let url = address.url(has_tls);
+    let _announcement = RunningServer::announce(&url, folders.clone(), access.wants_token());
     let banner = Banner::new(settings, &address, (startup, &access));
     // Serve clients while the banner is still counting.
     let (served, told) = tokio::join!(serving, banner.print(args, assembly));

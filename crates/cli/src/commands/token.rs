@@ -12,18 +12,26 @@ use crate::token::{HASH_PREFIX, NewToken};
 
 /// Prints a new token once, the settings to paste, and how a host sends it.
 pub(crate) fn run(args: &NewTokenArgs) -> anyhow::Result<()> {
-    let NewTokenArgs { name, expires, scope } = args;
+    let NewTokenArgs { name, expires, scope, json: is_json } = args;
     settings::check_token_name(name)
         .map_err(|why| anyhow::anyhow!("`{name}` is not a valid token name: {why}"))?;
     let token = NewToken::generate()?;
     let hash = blake3::Hash::from_bytes(token.hash()).to_hex();
     // A name with a dot must be quoted in TOML.
     let mut table = format!("[tokens.\"{name}\"]\nhash = \"{HASH_PREFIX}{hash}\"\n");
-    if let Some(span) = expires {
-        table.push_str(&format!("expires = {}\n", end_after(*span)?));
+    let end = expires.map(end_after).transpose()?;
+    if let Some(end) = &end {
+        table.push_str(&format!("expires = {end}\n"));
     }
     if !scope.is_empty() {
         table.push_str(&format!("scopes = {}\n", json!(scope)));
+    }
+    if *is_json {
+        let told = json!({
+            "name": name, "token": token.reveal(), "hash": format!("{HASH_PREFIX}{hash}"),
+            "expires": end, "scopes": scope, "settings": table,
+        });
+        return output::print(&format!("{told}\n"));
     }
     output::print(&format!(
         "# The token of {name}. It is shown only now; refdesk keeps only its hash.\n{token}\n\n\

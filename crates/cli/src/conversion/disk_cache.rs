@@ -15,6 +15,7 @@ use catalog::layers::rendered::ConvertJob;
 use convert::{Converted, Options};
 
 use super::frame;
+use super::pdf_program::PdfProgram;
 use super::worker::shown_name;
 use crate::state_file::{read_regular_file, replace_file};
 
@@ -38,10 +39,17 @@ struct CacheFolder {
 pub(super) struct DocumentHash(blake3::Hasher);
 
 impl DocumentHash {
-    pub(super) fn new(job: &ConvertJob<'_>, options: &Options) -> Self {
+    pub(super) fn new(
+        job: &ConvertJob<'_>,
+        options: &Options,
+        program: Option<&PdfProgram>,
+    ) -> Self {
         let mut hash = blake3::Hasher::new();
-        let (kind, form, name) = (job.kind, job.form, shown_name(job));
-        let made_by = format!("{} {kind:?} {form:?} {options:?} {name}\0", convert::VERSION);
+        let (kind, form, extent, name) = (job.kind, job.form, job.extent, shown_name(job));
+        let made_by = format!(
+            "{} {kind:?} {form:?} {extent:?} {options:?} {program:?} {name}\0",
+            convert::VERSION
+        );
         hash.update(made_by.as_bytes());
         Self(hash)
     }
@@ -169,7 +177,7 @@ fn files(folder: &Path) -> Vec<KeptForm> {
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
-    use catalog::layers::rendered::{ConvertJob, DocumentSource};
+    use catalog::layers::rendered::{ConvertJob, DocumentSource, FormExtent};
     use convert::{Converted, DocumentKind, Form, Options};
     use resource::ByteSource;
 
@@ -187,8 +195,9 @@ mod tests {
     #[test]
     fn a_key_depends_on_as_much_of_the_name_as_the_converter_is_told() {
         let key = |kind, name| {
-            let job = ConvertJob { kind, form: Form::Html, name, source: &EmptySource, keep: true };
-            DocumentHash::new(&job, &Options::default()).finish()
+            let (form, extent) = (Form::Html, FormExtent::Shown);
+            let job = ConvertJob { kind, form, extent, name, source: &EmptySource, keep: true };
+            DocumentHash::new(&job, &Options::default(), None).finish()
         };
         let (code, word) = (DocumentKind::Source, DocumentKind::Docx);
         assert_ne!(key(code, "CMakeLists.txt"), key(code, "notes.txt"));

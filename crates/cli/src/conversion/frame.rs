@@ -3,7 +3,7 @@
 use convert::{ConvertError, ConvertErrorKind, Converted, Section};
 
 /// The first bytes of an answer.
-const MAGIC: &[u8; 4] = b"RDC1";
+const MAGIC: &[u8; 4] = b"RDC2";
 
 /// The kinds of failure, by the byte that stands for them.
 const FAILURES: [ConvertErrorKind; 4] = [
@@ -27,6 +27,7 @@ pub(super) fn encode(answer: &Result<Converted, ConvertError>) -> Vec<u8> {
         }
         Ok(converted) => {
             bytes.push(MADE);
+            bytes.push(u8::from(converted.is_cut));
             push_number(&mut bytes, converted.sections.len());
             for section in &converted.sections {
                 push_number(&mut bytes, section.start);
@@ -63,6 +64,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Result<Converted, ConvertError>> {
         let message = String::from_utf8_lossy(rest).into_owned();
         return Some(Err(ConvertError { kind, message }));
     }
+    let is_cut = take(&mut rest, 1)?[0] == 1;
     let mut sections = Vec::new();
     for _ in 0..take_number(&mut rest)? {
         let start = take_number(&mut rest)?;
@@ -77,7 +79,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Result<Converted, ConvertError>> {
     let body = rest.to_vec();
     let in_order = sections.is_sorted_by_key(|section| section.start);
     let is_inside = sections.last().is_none_or(|last| last.start <= body.len());
-    (in_order && is_inside).then_some(Ok(Converted { body, sections, losses }))
+    (in_order && is_inside).then_some(Ok(Converted { body, sections, losses, is_cut }))
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
@@ -105,21 +107,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_answer_comes_back_as_it_was(body: Vec<u8>, titles: Vec<Option<String>>, losses: Vec<String>) {
+        fn an_answer_comes_back_as_it_was(
+            body: Vec<u8>, titles: Vec<Option<String>>, losses: Vec<String>, is_cut: bool,
+        ) {
             let sections = titles.into_iter().map(|title| {
                 Section { is_hidden: title.is_none(), title, start: body.len() }
             });
-            let answer = Ok(Converted { sections: sections.collect(), body: body.clone(), losses });
+            let sections = sections.collect();
+            let answer = Ok(Converted { sections, body: body.clone(), losses, is_cut });
             prop_assert_eq!(decode(&encode(&answer)), Some(answer));
         }
 
         #[test]
         fn bytes_that_are_no_answer_are_none_or_some_answer(bytes in any::<Vec<u8>>(), cut: usize) {
-            prop_assert!(decode(&bytes).is_none() || bytes.starts_with(b"RDC1"));
+            prop_assert!(decode(&bytes).is_none() || bytes.starts_with(b"RDC2"));
             let mut framed = encode(&Ok(Converted::text("text")));
             framed.truncate(cut % framed.len());
             let _ = decode(&framed);
-            let mut hostile = b"RDC1\xFF".to_vec();
+            let mut hostile = b"RDC2\xFF".to_vec();
             hostile.extend(bytes);
             let _ = decode(&hostile);
         }

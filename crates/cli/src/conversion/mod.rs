@@ -5,6 +5,7 @@
 
 mod disk_cache;
 mod frame;
+mod pdf_program;
 mod sandbox;
 pub(crate) mod worker;
 
@@ -28,6 +29,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Semaphore;
 
 use disk_cache::{DiskCache, DocumentHash};
+use pdf_program::PdfProgram;
 
 /// This program, also after its file was replaced.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -106,7 +108,11 @@ impl ConvertPool {
     }
 
     /// Converts without a look at the cache.
-    async fn convert_now(&self, job: &ConvertJob<'_>) -> Result<Converted> {
+    async fn convert_now(
+        &self,
+        job: &ConvertJob<'_>,
+        program: Option<&PdfProgram>,
+    ) -> Result<Converted> {
         let waiting = self.waiting.fetch_add(1, Ordering::Relaxed);
         let _left = WaitingGuard(&self.waiting);
         if waiting >= MAX_WAITING {
@@ -115,7 +121,7 @@ impl ConvertPool {
         let slot = self.slots.acquire().await;
         let _slot = slot.map_err(|_| Error::internal("the pool of converters is closed"))?;
         self.converted.fetch_add(1, Ordering::Relaxed);
-        let worker = Worker::start(worker::command(OWN_PROGRAM, job, &self.limits))?;
+        let worker = Worker::start(worker::command(OWN_PROGRAM, job, &self.limits, program))?;
         let converted = tokio::time::timeout(self.limits.time, worker.run(job.source)).await;
         converted.unwrap_or_else(|_| {
             let time = humantime::format_duration(self.limits.time);
@@ -127,17 +133,18 @@ impl ConvertPool {
 #[async_trait]
 impl Converter for ConvertPool {
     async fn convert(&self, job: ConvertJob<'_>) -> Result<Converted> {
+        let program = PdfProgram::find(job.kind);
         let Some(cache) = self.cache.as_ref().filter(|_| job.keep) else {
-            return self.convert_now(&job).await;
+            return self.convert_now(&job, program.as_ref()).await;
         };
-        let mut hash = DocumentHash::new(&job, &self.limits.options);
+        let mut hash = DocumentHash::new(&job, &self.limits.options, program.as_ref());
         feed(job.source, |chunk| hash.push(&chunk)).await?;
         let key = hash.finish();
         if let Some(converted) = cache.get(&key).await {
             self.reused.fetch_add(1, Ordering::Relaxed);
             return Ok(converted);
         }
-        let converted = self.convert_now(&job).await?;
+        let converted = self.convert_now(&job, program.as_ref()).await?;
         cache.put(key, &converted).await;
         Ok(converted)
     }
@@ -266,8 +273,10 @@ async fn send(source: &dyn DocumentSource, input: Option<ChildStdin>) -> Result<
     Ok(())
 }
 
+/// A failure of the converter and not of the document: with less load, more time or memory, or with
+/// another version of the converter it may be converted.
 fn not_converted(why: &str) -> Error {
-    Error::new(ErrorKind::Unsupported, format!("the document cannot be converted: {why}"))
+    Error::unavailable(format!("the document cannot be converted: {why}"))
 }
 
 /// What the end of a child means.

@@ -4,9 +4,9 @@
 //! limits of the process are always there.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use convert::DocumentKind;
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
     PathFd, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
@@ -17,8 +17,14 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 /// The most open files: the pipes, and what a program of the system opens.
 const MAX_FILES: u64 = 64;
 
+/// The most address space that is taken for that of the program.
+const MAX_PROGRAM_BYTES: u64 = 1 << 30;
+
 /// Folders with the programs, libraries, fonts and encodings of the system, for `pdftotext`.
 const SYSTEM_FOLDERS: [&str; 6] = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/nix/store"];
+
+/// What a program in a folder `bin` has beside it.
+const BESIDE_PROGRAM: [&str; 3] = ["lib", "lib64", "share/poppler"];
 
 /// What a converter never calls: the network, other processes, and the doors of the kernel.
 const FORBIDDEN_CALLS: &[libc::c_long] = &[
@@ -60,12 +66,12 @@ const FORBIDDEN_CALLS: &[libc::c_long] = &[
     libc::SYS_settimeofday,
 ];
 
-/// Confines this process for a document of this kind.
-pub(super) fn enter(memory: u64, seconds: u64, kind: DocumentKind) -> anyhow::Result<()> {
+/// Confines this process, which may run `program` of the system.
+pub(super) fn enter(memory: u64, seconds: u64, program: Option<&Path>) -> anyhow::Result<()> {
     // The server kills the group of this process; this is for a server that was killed itself.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let limits = [
-        (Resource::As, memory),
+        (Resource::As, memory.saturating_add(mapped_bytes())),
         (Resource::Cpu, seconds),
         (Resource::Fsize, 0),
         (Resource::Nofile, MAX_FILES),
@@ -75,14 +81,22 @@ pub(super) fn enter(memory: u64, seconds: u64, kind: DocumentKind) -> anyhow::Re
         let both = Rlimit { current: Some(most), maximum: Some(most) };
         setrlimit(limit, both).with_context(|| format!("cannot set the limit {limit:?}"))?;
     }
-    let runs_programs = kind == DocumentKind::Pdf;
-    confine_files(runs_programs)?;
-    confine_calls(runs_programs)
+    confine_files(program)?;
+    confine_calls(program.is_some())
+}
+
+/// The bytes of address space that the program itself takes before it reads a document. The limit of
+/// memory is for the document: without this, a larger program would convert less.
+fn mapped_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"));
+    let kib = size.and_then(|size| size.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    (kib.unwrap_or(0) << 10).min(MAX_PROGRAM_BYTES)
 }
 
 /// No files; for a program of the system, those of the system to read and run. Returns how much of it
 /// the kernel enforces.
-fn confine_files(runs_programs: bool) -> anyhow::Result<RulesetStatus> {
+fn confine_files(program: Option<&Path>) -> anyhow::Result<RulesetStatus> {
     let abi = ABI::V6;
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -90,9 +104,10 @@ fn confine_files(runs_programs: bool) -> anyhow::Result<RulesetStatus> {
         .handle_access(AccessNet::from_all(abi))?
         .scope(Scope::from_all(abi))?
         .create()?;
-    if runs_programs {
+    if let Some(program) = program {
         let access: BitFlags<AccessFs> = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
-        for folder in SYSTEM_FOLDERS {
+        let system = SYSTEM_FOLDERS.iter().map(PathBuf::from);
+        for folder in system.chain(program_folders(program)) {
             if let Ok(folder) = PathFd::new(folder) {
                 rules = rules.add_rule(PathBeneath::new(folder, access))?;
             }
@@ -104,6 +119,22 @@ fn confine_files(runs_programs: bool) -> anyhow::Result<RulesetStatus> {
         }
     }
     Ok(rules.restrict_self()?.ruleset)
+}
+
+/// The folders of a program that is installed outside of the system's: its own, and those of its
+/// libraries and encodings beside it.
+fn program_folders(program: &Path) -> Vec<PathBuf> {
+    // A link may lead to where the program is.
+    let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
+    let mut folders = Vec::new();
+    for program in [program, &real] {
+        let Some(own) = program.parent() else { continue };
+        folders.push(own.to_owned());
+        if let Some(prefix) = own.parent().filter(|_| own.ends_with("bin")) {
+            folders.extend(BESIDE_PROGRAM.iter().map(|name| prefix.join(name)));
+        }
+    }
+    folders
 }
 
 /// Forbidden system calls fail, as if the user had no right to them.
@@ -136,11 +167,11 @@ mod tests {
 
     /// Both kinds of confinement are of one thread.
     #[test]
-    fn a_converter_reaches_no_file_and_no_network() {
+    fn a_converter_reaches_no_file_and_no_network_but_for_the_program_that_it_runs() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
-            let files = confine_files(false).unwrap();
+            let files = confine_files(None).unwrap();
             confine_calls(false).unwrap();
             assert!(TcpStream::connect(address).is_err());
             assert!(Command::new("/bin/true").spawn().is_err());
@@ -149,8 +180,17 @@ mod tests {
         })
         .join()
         .unwrap();
-        thread::spawn(|| {
-            confine_files(true).unwrap();
+        // A program outside of the system's folders is run from its own.
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("bin/true");
+        std::fs::create_dir(folder.path().join("bin")).unwrap();
+        std::fs::copy("/bin/true", &own).unwrap();
+        std::fs::write(folder.path().join("secret"), "x").unwrap();
+        thread::spawn(move || {
+            let files = confine_files(Some(&own)).unwrap();
+            assert!(Command::new(&own).status().unwrap().success());
+            let secret = folder.path().join("secret");
+            assert!(files == RulesetStatus::NotEnforced || File::open(secret).is_err());
             confine_calls(true).unwrap();
             assert!(Command::new("/bin/true").status().unwrap().success());
         })

@@ -2,32 +2,44 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _, Write as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use catalog::layers::rendered::ConvertJob;
+use catalog::layers::rendered::{ConvertJob, FormExtent};
 use convert::{ConvertError, Document, DocumentKind, Form, MAX_DOCUMENT_BYTES, Options};
 use tokio::process::Command;
 
+use super::pdf_program::PdfProgram;
 use super::{ConvertLimits, MAX_RESULT_BYTES, frame, sandbox};
 use crate::args::ConvertWorkerArgs;
 
 /// The command line of the child for `job`.
-pub(super) fn command(program: &str, job: &ConvertJob<'_>, limits: &ConvertLimits) -> Command {
+pub(super) fn command(
+    program: &str,
+    job: &ConvertJob<'_>,
+    limits: &ConvertLimits,
+    pdf_program: Option<&PdfProgram>,
+) -> Command {
     let mut command = Command::new(program);
     let options = &limits.options;
+    let (rows, columns) = match job.extent {
+        FormExtent::Shown => (options.max_table_rows, options.max_table_columns),
+        FormExtent::Searched => (Options::WITHOUT_LIMIT, Options::WITHOUT_LIMIT),
+    };
     command.arg("convert-worker").arg(kind_text(job.kind)).arg(job.form.mime());
     command.arg(format!("--memory={}", limits.memory));
     command.arg(format!("--seconds={}", limits.time.as_secs().max(1)));
-    command.arg(format!("--rows={}", options.max_table_rows));
-    command.arg(format!("--columns={}", options.max_table_columns));
+    command.arg(format!("--rows={rows}"));
+    command.arg(format!("--columns={columns}"));
     command.arg(format!("--pixels={}", options.thumbnail_pixels));
     if options.with_position {
         command.arg("--position");
     }
+    if let Some(program) = pdf_program {
+        command.arg("--pdftotext").arg(&program.path);
+    }
     command.arg("--").arg(OsStr::new(shown_name(job)));
     command.env_clear();
-    // A program of the system is looked for as the server would.
+    // The program that reads PDF may be a script, which runs others.
     command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
     command.env("LC_ALL", "C.UTF-8");
     command
@@ -52,13 +64,6 @@ fn parse_kind(text: &str) -> Option<DocumentKind> {
     DocumentKind::of_name("", Some(text))
 }
 
-/// The program pdftotext on the path of programs.
-fn find_pdftotext() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let mut candidates = std::env::split_paths(&path).map(|folder| folder.join("pdftotext"));
-    candidates.find(|candidate| candidate.is_absolute() && candidate.is_file())
-}
-
 /// Converts the document on standard input, and writes the answer to standard output.
 pub(crate) fn run(args: &ConvertWorkerArgs) -> anyhow::Result<ExitCode> {
     let kind = parse_kind(&args.kind);
@@ -72,9 +77,9 @@ pub(crate) fn run(args: &ConvertWorkerArgs) -> anyhow::Result<ExitCode> {
         with_position: args.position,
         max_output_bytes: usize::try_from(MAX_RESULT_BYTES / 2)?,
         max_unpacked_bytes: args.memory / 4,
-        pdftotext: find_pdftotext(),
+        pdftotext: args.pdftotext.clone(),
     };
-    sandbox::enter(args.memory, args.seconds, kind)?;
+    sandbox::enter(args.memory, args.seconds, args.pdftotext.as_deref())?;
     let mut bytes = Vec::new();
     io::stdin().lock().take(MAX_DOCUMENT_BYTES + 1).read_to_end(&mut bytes)?;
     let answer = if bytes.len() as u64 > MAX_DOCUMENT_BYTES {

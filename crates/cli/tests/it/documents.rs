@@ -1,8 +1,9 @@
 //! Tests of documents in other forms, from the command line and over MCP.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -12,34 +13,9 @@ const WINDOW: &str = "dev.refdesk/window";
 const ACCEPT: &str = "dev.refdesk/accept";
 const PDF: &str = "file:///app/report.pdf";
 
-/// A PDF whose pages each have a line of text, in a font that every reader knows.
+/// A PDF whose pages each have a line of text.
 pub(crate) fn write_pdf(path: &Path, pages: &[String]) {
-    let mut objects = vec!["<< /Type /Catalog /Pages 2 0 R >>".to_owned()];
-    let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 4 + at * 2)).collect();
-    objects.push(format!("<< /Type /Pages /Kids [{}] /Count {} >>", kids.join(" "), pages.len()));
-    objects.push("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned());
-    for (at, text) in pages.iter().enumerate() {
-        let content = 5 + at * 2;
-        objects.push(format!(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {content} 0 R \
-             /Resources << /Font << /F1 3 0 R >> >> >>"
-        ));
-        let drawn = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
-        objects.push(format!("<< /Length {} >>\nstream\n{drawn}\nendstream", drawn.len()));
-    }
-    let (mut pdf, mut places) = (String::from("%PDF-1.4\n"), Vec::new());
-    for (at, object) in objects.iter().enumerate() {
-        places.push(pdf.len());
-        pdf.push_str(&format!("{} 0 obj\n{object}\nendobj\n", at + 1));
-    }
-    let start = pdf.len();
-    pdf.push_str(&format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1));
-    for place in places {
-        pdf.push_str(&format!("{place:010} 00000 n \n"));
-    }
-    let size = objects.len() + 1;
-    pdf.push_str(&format!("trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"));
-    fs::write(path, pdf).unwrap();
+    fs::write(path, testkit::documents::pdf(pages)).unwrap();
 }
 
 pub(crate) fn pages(count: usize) -> Vec<String> {
@@ -257,4 +233,49 @@ fn a_person_converts_on_the_command_line() {
     assert!(code == 1 && error.contains("variant=outline"), "{error}");
     assert_eq!(run(&["app/main.rs", "--to", "nonsense"]).0, 2);
     assert_eq!(run(&[]).0, 2);
+    let (code, list, _) = run(&["--list", "--json"]);
+    let list: Value = serde_json::from_str(&list).unwrap();
+    let rows = list["conversions"].as_array().unwrap();
+    let pdf = rows.iter().find(|row| row["from"] == "application/pdf").unwrap();
+    assert!(code == 0 && rows.len() == 21, "{list}");
+    assert_eq!(pdf["to"], json!(["text/markdown", "text/plain"]));
+    assert_eq!(run(&["--json"]).0, 2, "--json is of the list");
+}
+
+#[test]
+fn a_person_converts_what_another_program_gives_and_single_sheets_and_slides() {
+    let folder = app();
+    let piped = |arguments: &[&str], input: &[u8]| {
+        let mut command = refdesk(folder.path(), &["convert", "-"]);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    };
+    let report = testkit::documents::document("pdf", "Words by pipe");
+    let (code, text, _) = piped(&["--pages", "1"], &report);
+    assert!(code == 0 && text.contains("Words by pipe") && !text.contains("second page"), "{text}");
+    let (code, text, _) = piped(&["--from", "text/csv"], b"name,price\nTea,120\n");
+    assert!(code == 0 && text.contains("| Tea | 120 |"), "{text}");
+    let (code, _, error) = piped(&[], b"name,price\nTea,120\n");
+    assert!(code == 1 && error.contains("--from"), "{error}");
+    let (code, text, _) = piped(&["--from", "text/csv", "--to", "text/plain"], &report);
+    assert!(code == 0 && text.contains("Words by pipe"), "the content decides: {text}");
+
+    let sheets = testkit::documents::document("xlsx", "Costs");
+    let (code, text, _) = piped(&["--sheet", "Costs", "--to", "text/csv"], &sheets);
+    assert_eq!((code, text.as_str()), (0, "Costs\n"));
+    let (code, text, _) = piped(&["--sheet", "2"], &sheets);
+    assert!(code == 0 && text.starts_with("## 日本"), "{text}");
+    let (code, _, error) = piped(&["--sheet", "none"], &sheets);
+    assert!(code == 1 && error.contains("Costs"), "what there is: {error}");
+    let slides = testkit::documents::document("pptx", "Harbours");
+    let (code, text, _) = piped(&["--slides", "2"], &slides);
+    assert!(code == 0 && text.matches("# Harbours").count() == 1, "{text}");
+    let (code, _, error) = piped(&["--slides", "2-9"], &slides);
+    assert!(code == 1 && error.contains("2 slides"), "{error}");
+    assert_eq!(piped(&["--slides", "2", "--sheet", "1"], &slides).0, 2);
+    assert_eq!(piped(&["--pages", "x"], &report).0, 2);
 }

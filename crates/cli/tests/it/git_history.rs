@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{StdioProgram, output_text, refdesk, run};
+use crate::program::{HttpProgram, StdioProgram, output_text, refdesk, run};
 use crate::test_client::TestClient;
 
 /// Runs git with the settings of no user.
@@ -43,6 +43,17 @@ fn call(desk: &mut StdioProgram, tool: &str, arguments: &Value) -> Value {
     let told = answer["result"]["structuredContent"].clone();
     assert!(told.is_object(), "{answer}");
     told
+}
+
+#[test]
+fn the_banner_names_the_history_of_a_folder_in_a_repository() {
+    let home = repository();
+    let desk = HttpProgram::start(home.path(), &["app"]);
+    let line = desk.banner.lines().find(|line| line.contains("app-git"));
+    assert!(line.is_some_and(|line| line.contains("git://app-git/")), "{}", desk.banner);
+    fs::create_dir(home.path().join("plain")).unwrap();
+    let desk = HttpProgram::start(home.path(), &["plain"]);
+    assert!(!desk.banner.contains("-git"), "{}", desk.banner);
 }
 
 #[test]

@@ -91,6 +91,16 @@ fn each_form_of_a_host_is_written_as_the_host_reads_it() {
 }
 
 #[test]
+fn what_serve_is_told_the_host_tells_it_too() {
+    let folder = project();
+    let words = ["project", "--start-wait", "1m 30s", "--mount", "notes=http://127.0.0.1:9/mcp"];
+    let json: Value = serde_json::from_str(&stdout(&run(folder.path(), &words))).unwrap();
+    let words = json["mcpServers"]["refdesk"]["args"].as_array().unwrap().clone();
+    let at = words.iter().position(|word| word == "--start-wait").expect("it is passed on");
+    assert_eq!(words[at + 1], "1m 30s");
+}
+
+#[test]
 fn a_host_that_only_starts_servers_gets_no_url() {
     let folder = project();
     let output = run(folder.path(), &["claude-desktop", "--http"]);
@@ -117,6 +127,11 @@ fn the_settings_file_is_named_as_serve_would_choose_it() {
         assert_eq!(json["mcpServers"]["refdesk"]["url"], url);
         assert!(stderr(&output).contains("asks for a token"), "{}", stderr(&output));
     }
+    let token = format!("[tokens.ada]\nhash = \"blake3:{}\"\n", "0".repeat(64));
+    let settings = format!("[server]\nlisten = \"0.0.0.0:9\"\n{token}");
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let told = stderr(&run(folder.path(), &["--http"]));
+    assert_eq!(told.matches("asks for a token").count(), 1, "{told}");
     fs::write(folder.path().join("refdesk.toml"), "[server]\nlisten = \"unix:a.sock\"\n").unwrap();
     let output = run(folder.path(), &["--http"]);
     assert!(stderr(&output).contains("leave out --http"), "{}", stderr(&output));

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{Seek as _, SeekFrom, Write};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
@@ -15,17 +16,22 @@ pub(crate) fn peak(process: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
-#[test]
-fn a_large_file_passes_through_in_pieces() {
-    const SIZE: usize = 96 << 20;
-    let folder = project();
-    let mut file = fs::File::create(folder.path().join("project/large.txt")).unwrap();
+/// Writes lines of text; returns the file and how long it is, about `size`.
+fn write_large(path: &Path, size: usize) -> (fs::File, usize) {
+    let mut file = fs::File::create(path).unwrap();
     let line = "0123456789abcdef \"日本語\" \\ 0123456789abcdef\n".as_bytes();
     let mut written = 0;
-    for block in std::iter::repeat_n(line.repeat(1 << 12), SIZE / (line.len() << 12)) {
+    for block in std::iter::repeat_n(line.repeat(1 << 12), size / (line.len() << 12)) {
         file.write_all(&block).unwrap();
         written += block.len();
     }
+    (file, written)
+}
+
+#[test]
+fn a_large_file_passes_through_in_pieces() {
+    let folder = project();
+    let (_, written) = write_large(&folder.path().join("project/large.txt"), 96 << 20);
     let mut blob = fs::File::create(folder.path().join("project/large.bin")).unwrap();
     for _ in 0..written / (1 << 20) {
         blob.write_all(&[0; 1 << 20]).unwrap();
@@ -45,6 +51,43 @@ fn a_large_file_passes_through_in_pieces() {
     }
     let grown = peak(listening.child.id()) - before;
     assert!(grown < 24 << 20, "memory grew by {grown} bytes for {written} bytes read");
+}
+
+#[test]
+fn a_large_file_is_masked_as_it_passes_through_in_pieces() {
+    let folder = project();
+    let (mut file, written) = write_large(&folder.path().join("project/large.txt"), 32 << 20);
+    // In two pieces, so that no scanner takes this file for a leak.
+    let token = ["AKIA", "QYLPMN5HFIQR7XYB"].concat();
+    writeln!(file, "the key {token} is near the end").unwrap();
+    drop(file);
+    let settings = "[search]\nenabled = false\n[mounts.project]\nkind = \"fs\"\npath = \"project\"\n\
+        max_read = \"200 MiB\"\nredact = true\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let listening = HttpProgram::start(folder.path(), &[]);
+    let small = json!({ "uri": "file:///project/README.md" });
+    listening.stream_response("resources/read", small, |_| {});
+    let before = peak(listening.child.id());
+    let (mut received, mut tail) = (0, Vec::new());
+    let large = json!({ "uri": "file:///project/large.txt" });
+    listening.stream_response("resources/read", large, |chunk| {
+        received += chunk.len();
+        tail.extend_from_slice(chunk);
+        tail.drain(..tail.len().saturating_sub(4 << 10));
+    });
+    assert!(received > written, "{received} of {written} bytes came");
+    let tail = String::from_utf8_lossy(&tail);
+    assert!(tail.contains("the key [redacted aws-") && tail.contains("is near the end"), "{tail}");
+    assert!(!tail.contains(&token), "{tail}");
+    let window = json!({ "offset": written - 10, "length": 60 });
+    let end =
+        json!({ "uri": "file:///project/large.txt", "_meta": { "dev.refdesk/window": window } });
+    let mut part = Vec::new();
+    listening.stream_response("resources/read", end, |chunk| part.extend_from_slice(chunk));
+    let part = String::from_utf8_lossy(&part);
+    assert!(part.contains("the key [redacted aws-"), "{part}");
+    let grown = peak(listening.child.id()) - before;
+    assert!(grown < 12 << 20, "memory grew by {grown} bytes for {written} bytes read");
 }
 
 #[test]

@@ -12,7 +12,11 @@ use crate::program::{HttpProgram, output_text, project, refdesk, run};
 #[test]
 fn help_teaches_by_example() {
     let folder = project();
-    for command in [
+    let reading = [
+        "ls", "cat", "stat", "find", "search", "grep", "get", "call", "watch", "pack", "cp",
+        "pick", "top", "doctor",
+    ];
+    let others = [
         vec![],
         vec!["serve"],
         vec!["check"],
@@ -23,7 +27,8 @@ fn help_teaches_by_example() {
         vec!["index", "rebuild"],
         vec!["models"],
         vec!["models", "add"],
-    ] {
+    ];
+    for command in others.into_iter().chain(reading.map(|name| vec![name])) {
         let mut arguments = command.clone();
         arguments.push("--help");
         let help = output_text(&run(folder.path(), &arguments));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::fake_server::{Era, TransportKind};
-use crate::program::{HttpProgram, StdioProgram, meta, refdesk};
+use crate::program::{HttpProgram, StdioProgram, meta, refdesk, serve_http};
 
 /// A client with the refdesk process that it started.
 pub(crate) struct TestClient {
@@ -29,14 +29,27 @@ enum ClientTransport {
 impl TestClient {
     /// Starts refdesk in `folder` with `settings`, and connects.
     pub(crate) fn start(era: Era, transport: TransportKind, folder: &Path, settings: &str) -> Self {
+        Self::start_in((era, transport), folder, settings, &[])
+    }
+
+    /// The same, with these variables in the environment.
+    pub(crate) fn start_in(
+        (era, transport): (Era, TransportKind),
+        folder: &Path,
+        settings: &str,
+        environment: &[(&str, &str)],
+    ) -> Self {
         fs::write(folder.join("refdesk.toml"), settings).unwrap();
         let desk = match transport {
             TransportKind::Pipe => {
-                ClientTransport::Pipe(StdioProgram::start(refdesk(folder, &["serve", "--stdio"])))
+                let mut command = refdesk(folder, &["serve", "--stdio"]);
+                command.envs(environment.iter().copied());
+                ClientTransport::Pipe(StdioProgram::start(command))
             }
             TransportKind::Http => {
-                let (desk, session) = (HttpProgram::start(folder, &[]), String::new());
-                ClientTransport::Http { desk, session, streams: Vec::new() }
+                let mut command = serve_http(folder, &[]);
+                let desk = HttpProgram::spawn(command.envs(environment.iter().copied()));
+                ClientTransport::Http { desk, session: String::new(), streams: Vec::new() }
             }
         };
         let (answers, news) = Default::default();

@@ -38,7 +38,10 @@ const PREFLIGHT: &str = "Access-Control-Request-Method: POST\r\n\
 #[test]
 fn a_page_of_an_allowed_origin_passes_the_preflight_and_reads_the_session() {
     let folder = project();
-    let desk = HttpProgram::start(folder.path(), &["project"]);
+    let settings = "[server]\norigins = [\"http://localhost:3000\"]\n\
+        [mounts.project]\nkind = \"fs\"\npath = \"project\"\n";
+    std::fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let desk = HttpProgram::start(folder.path(), &[]);
     let origin = "Origin: http://localhost:3000\r\n";
     let preflight = send(&desk, "OPTIONS", "/mcp", &format!("{origin}{PREFLIGHT}"), "");
     assert!(preflight.starts_with("HTTP/1.1 204 "), "{preflight}");
@@ -62,7 +65,9 @@ fn a_page_of_an_allowed_origin_passes_the_preflight_and_reads_the_session() {
 fn a_page_of_another_origin_gets_no_cors_header() {
     let folder = project();
     let desk = HttpProgram::start(folder.path(), &["project"]);
-    for origin in ["http://evil.example", "null", "http://localhost.evil.example:80"] {
+    // Another port of this machine is another origin: a page of any program may be there.
+    let others = ["http://evil.example", "null", "http://localhost.evil.example:80"];
+    for origin in others.into_iter().chain(["http://localhost:3000", "http://127.0.0.1:3000"]) {
         let headers = format!("Origin: {origin}\r\n{PREFLIGHT}");
         let answers = [send(&desk, "OPTIONS", "/mcp", &headers, ""), open_session(&desk, &headers)];
         for answer in answers {

@@ -69,7 +69,7 @@ impl RoffMachine<'_> {
         };
         self.expanded += value.len();
         if self.expanded > MAX_EXPANSION || out.len() + value.len() > MAX_LINE {
-            self.lose("strings that grow without end are left out");
+            self.cut("strings that grow without end are left out");
         } else if kind == '*' && depth < MAX_STRINGS && value.contains('\\') {
             self.interpolate(&value, out, depth + 1);
         } else {

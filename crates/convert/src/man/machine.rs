@@ -51,6 +51,8 @@ pub(super) struct RoffMachine<'t> {
     pub(super) mdoc: MdocMacros,
     pub(super) table: Option<RoffTable>,
     pub(super) losses: Vec<String>,
+    /// Whether a limit left out text.
+    pub(super) is_cut: bool,
     pub(super) strings: HashMap<String, String>,
     macros: HashMap<String, Rc<Vec<String>>>,
     pub(super) registers: HashMap<String, i64>,
@@ -78,6 +80,7 @@ impl<'t> RoffMachine<'t> {
             mdoc: MdocMacros::default(),
             table: None,
             losses: Vec::new(),
+            is_cut: false,
             strings: strings.collect(),
             macros: HashMap::new(),
             registers: HashMap::new(),
@@ -172,7 +175,7 @@ impl<'t> RoffMachine<'t> {
             let body = Rc::clone(body);
             let args = split_args(rest).into_iter().map(|arg| arg.text).collect();
             if !self.input.call(&body, args) {
-                self.lose("macros that call each other without end are left out");
+                self.cut("macros that call each other without end are left out");
             }
         } else if !self.define(name, rest) && !self.typeset(name, rest) {
             self.mdoc.is_mdoc |= matches!(name, "Dd" | "Dt");
@@ -214,7 +217,7 @@ impl<'t> RoffMachine<'t> {
                 if string.len() + text.len() <= MAX_STRING {
                     string.push_str(&text);
                 } else {
-                    self.lose("long strings of the page are left out");
+                    self.cut("long strings of the page are left out");
                 }
             }
             "nr" => {
@@ -284,6 +287,12 @@ impl<'t> RoffMachine<'t> {
             _ => return false,
         }
         true
+    }
+
+    /// Says what a limit leaves out, once.
+    pub(super) fn cut(&mut self, sentence: &str) {
+        self.lose(sentence);
+        self.is_cut = true;
     }
 
     /// Says what the page does not show, once.

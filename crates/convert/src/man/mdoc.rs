@@ -229,7 +229,7 @@ impl RoffMachine<'_> {
         let Some(list) = self.mdoc.lists.pop() else { return };
         self.page.end_paragraph();
         if list.rows.len() > MAX_ROWS {
-            self.lose("the last rows of a long table are left out");
+            self.cut("the last rows of a long table are left out");
         }
         if !list.rows.is_empty() {
             self.page.push_block(RichBlock::Table(RichTable { rows: list.rows }));

@@ -203,7 +203,7 @@ impl RoffMachine<'_> {
         }
         table.end_row();
         if table.rows.len() > MAX_ROWS {
-            self.lose("the last rows of a long table are left out");
+            self.cut("the last rows of a long table are left out");
         }
         if let Some(title) = table.take_title() {
             self.page.push_block(RichBlock::Paragraph(title));

@@ -1,26 +1,34 @@
 //! The file format of notebooks: JSON, whose cells are parsed one by one.
 //!
-//! A value that is not needed stays text, so that a notebook takes little more memory than its
-//! file.
-
-use std::collections::BTreeMap;
+//! A value that is not needed stays text, and of a list only so many values are kept, so that a
+//! notebook takes little more memory than its file.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::lists::{FirstMembers, FirstValues, joined_text};
 use crate::error::ConvertError;
 
 /// The longest name of a language in a fence.
 const MAX_LANGUAGE: usize = 32;
 
+/// The most cells of a notebook.
+pub(super) const MAX_CELLS: usize = 100_000;
+
+/// The most outputs of a cell.
+const MAX_OUTPUTS: usize = 10_000;
+
+/// The most forms of an output.
+const MAX_FORMS: usize = 64;
+
 /// A notebook.
 #[derive(Deserialize)]
 pub(super) struct NotebookFile<'a> {
     #[serde(borrow)]
-    cells: Option<Vec<&'a RawValue>>,
+    cells: Option<FirstValues<'a, MAX_CELLS>>,
     /// Where format 3 has its cells.
     #[serde(borrow)]
-    worksheets: Option<Vec<&'a RawValue>>,
+    worksheets: Option<FirstValues<'a, MAX_CELLS>>,
     #[serde(borrow)]
     metadata: Option<&'a RawValue>,
 }
@@ -28,7 +36,7 @@ pub(super) struct NotebookFile<'a> {
 #[derive(Deserialize)]
 struct NotebookWorksheet<'a> {
     #[serde(borrow)]
-    cells: Vec<&'a RawValue>,
+    cells: FirstValues<'a, MAX_CELLS>,
 }
 
 #[derive(Deserialize, Default)]
@@ -59,7 +67,7 @@ pub(super) struct NotebookCell<'a> {
     language: Option<String>,
     level: Option<usize>,
     #[serde(borrow)]
-    outputs: Option<Vec<&'a RawValue>>,
+    outputs: Option<FirstValues<'a, MAX_OUTPUTS>>,
 }
 
 /// An output of a cell. Format 3 has the data beside the other members.
@@ -72,7 +80,7 @@ pub(super) struct NotebookOutput<'a> {
     #[serde(borrow)]
     text: Option<&'a RawValue>,
     #[serde(borrow)]
-    data: Option<BTreeMap<String, &'a RawValue>>,
+    data: Option<FirstMembers<'a, MAX_FORMS>>,
     pub(super) ename: Option<String>,
     pub(super) evalue: Option<String>,
     #[serde(borrow)]
@@ -95,19 +103,19 @@ impl<'a> NotebookFile<'a> {
             .map_err(|flaw| ConvertError::damaged(format!("the document is no notebook: {flaw}")))
     }
 
-    /// The cells, in order.
-    pub(super) fn cells(&self) -> Result<Vec<&'a RawValue>, ConvertError> {
+    /// The cells in order, and how many more there are.
+    pub(super) fn cells(&self) -> Result<FirstValues<'a, MAX_CELLS>, ConvertError> {
         if let Some(cells) = &self.cells {
             return Ok(cells.clone());
         }
         let Some(worksheets) = &self.worksheets else {
             return Err(ConvertError::damaged("the document is no notebook: it has no cells"));
         };
-        let mut cells = Vec::new();
-        for raw in worksheets {
+        let mut cells = FirstValues::default();
+        for raw in &worksheets.values {
             let worksheet: NotebookWorksheet<'a> = serde_json::from_str(raw.get())
                 .map_err(|flaw| ConvertError::damaged(format!("a worksheet is broken: {flaw}")))?;
-            cells.extend(worksheet.cells);
+            cells.append(worksheet.cells);
         }
         Ok(cells)
     }
@@ -147,32 +155,36 @@ impl<'a> NotebookCell<'a> {
     }
 
     pub(super) fn source(&self) -> String {
-        self.source.or(self.input).map(joined_lines).unwrap_or_default()
+        self.source.or(self.input).map(|raw| joined_text(raw, "")).unwrap_or_default()
     }
 
     /// The outputs; `None` in place of a broken one.
     pub(super) fn outputs(&self) -> impl Iterator<Item = Option<NotebookOutput<'a>>> {
-        let raw = self.outputs.iter().flatten();
+        let raw = self.outputs.iter().flat_map(|outputs| &outputs.values);
         raw.map(|raw| serde_json::from_str(raw.get()).ok())
+    }
+
+    /// How many outputs it has beyond those.
+    pub(super) fn outputs_left_out(&self) -> usize {
+        self.outputs.as_ref().map_or(0, |outputs| outputs.left_out)
     }
 }
 
 impl NotebookOutput<'_> {
     /// The text of a stream.
     pub(super) fn text(&self) -> String {
-        self.text.map(joined_lines).unwrap_or_default()
+        self.text.map(|raw| joined_text(raw, "")).unwrap_or_default()
     }
 
     pub(super) fn traceback(&self) -> String {
-        let lines =
-            self.traceback.and_then(|raw| serde_json::from_str::<Vec<String>>(raw.get()).ok());
-        lines.unwrap_or_default().join("\n")
+        let lines = self.traceback.filter(|raw| raw.get().starts_with('['));
+        lines.map(|raw| joined_text(raw, "\n")).unwrap_or_default()
     }
 
     /// The data of an output with this MIME type.
     pub(super) fn data(&self, mime: &str) -> Option<String> {
         let raw = match &self.data {
-            Some(data) => data.get(mime).copied(),
+            Some(data) => data.0.get(mime).copied(),
             None => match mime {
                 "text/plain" => self.text,
                 "text/html" => self.html,
@@ -183,23 +195,11 @@ impl NotebookOutput<'_> {
                 _ => None,
             },
         };
-        raw.map(joined_lines)
+        raw.map(|raw| joined_text(raw, ""))
     }
 
     /// The MIME types of the data.
     pub(super) fn mimes(&self) -> impl Iterator<Item = &str> {
-        self.data.iter().flat_map(|data| data.keys()).map(String::as_str)
-    }
-}
-
-/// A text, which may be an array of lines; another value as its JSON.
-fn joined_lines(raw: &RawValue) -> String {
-    let json = raw.get();
-    if let Ok(text) = serde_json::from_str::<String>(json) {
-        return text;
-    }
-    match serde_json::from_str::<Vec<String>>(json) {
-        Ok(lines) => lines.concat(),
-        Err(_) => json.to_owned(),
+        self.data.iter().flat_map(|data| data.0.keys()).map(String::as_str)
     }
 }

@@ -95,10 +95,14 @@ fn shown(text: &str) -> String {
         return plain;
     }
     let plain = plain.replace("\r\n", "\n");
-    let lines = plain
-        .split('\n')
-        .map(|line| line.trim_end_matches('\r').rsplit('\r').next().unwrap_or(line));
-    lines.collect::<Vec<_>>().join("\n")
+    let mut text = String::with_capacity(plain.len());
+    for (at, line) in plain.split('\n').enumerate() {
+        if at > 0 {
+            text.push('\n');
+        }
+        text.push_str(line.trim_end_matches('\r').rsplit('\r').next().unwrap_or(line));
+    }
+    text
 }
 
 /// A text without the escape sequences of terminals.

@@ -85,3 +85,17 @@ fn a_deep_cell_is_left_out() {
     );
     assert_eq!(converted(&deep, Form::Markdown).unwrap(), "```python\nx\n```\n");
 }
+
+#[test]
+fn millions_of_cells_and_outputs_are_bounded_and_said() {
+    let cells = format!("{{\"cells\": [{}{{}}]}}", "1,".repeat(100_001));
+    let options = Options::default();
+    let bytes = cells.as_bytes();
+    let document = Document { kind: DocumentKind::Notebook, bytes, name: "", options: &options };
+    let losses = convert(&document, Form::Markdown).unwrap().losses;
+    assert!(losses[0].starts_with("2 cells are left out"), "{losses:?}");
+    let many = "{\"output_type\": \"stream\", \"text\": [\"a\"]},".repeat(10_002);
+    let json = format!("{{\"cells\": [{{\"source\": \"x\", \"outputs\": [{many}{{}}]}}]}}");
+    let text = converted(&json, Form::Markdown).unwrap();
+    assert!(text.ends_with("[3 more outputs are left out]\n"));
+}

@@ -30,7 +30,7 @@ const MAX_RULES: usize = 20_000;
 /// What the pages of a document draw.
 #[derive(Debug, Default)]
 pub(super) struct DrawnDocument {
-    /// The pages.
+    /// The pages, up to the first one that could not be walked.
     pub(super) pages: Vec<DrawnPage>,
     /// Whether the walk ended at a limit or at a fault of the reader, before the last page.
     pub(super) is_cut: bool,
@@ -89,16 +89,14 @@ fn walk_pages(pdf: &Pdf, document: &mut DrawnDocument) -> Result<(), DrawnError>
     let mut fonts = DrawnFonts::new();
     let mut work = 0;
     for page in pdf.pages().iter() {
-        document.pages.push(DrawnPage::default());
         let mut ink = PageInk::new(page);
         let mut left = MAX_PAGE_WORK;
         ContentWalker::new(&mut fonts, &mut ink, &mut left, view_of(page)).walk_page(page);
         if left == 0 {
-            return Err(DrawnError::OverLimit(document.pages.len()));
+            return Err(DrawnError::OverLimit(document.pages.len() + 1));
         }
-        if let Some(last) = document.pages.last_mut() {
-            *last = ink.finish();
-        }
+        // A page at which the reader fails is none: it would pass for an empty one.
+        document.pages.push(ink.finish());
         work += MAX_PAGE_WORK - left;
         if work > MAX_WORK {
             document.is_cut = true;

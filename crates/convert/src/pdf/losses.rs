@@ -56,6 +56,18 @@ pub(super) fn note_of(page: &PdfPage, drawn: &DrawnPage) -> PageNote {
     }
 }
 
+/// The sentence on the pages whose glyphs could not be counted: those after the first `counted` of
+/// `pages`; `None` if there are none.
+pub(super) fn uncounted(counted: usize, pages: usize) -> Option<String> {
+    let which = match (counted, pages - counted) {
+        (_, 0) => return None,
+        (0, _) => "the glyphs of the pages are".to_owned(),
+        (_, 1) => format!("the glyphs of page {pages} are"),
+        (from, _) => format!("from page {} on, the glyphs are", from + 1),
+    };
+    Some(format!("{which} not counted: text that is lost there is not said"))
+}
+
 impl PageLosses {
     /// Notes what the page `number` lost.
     pub(super) fn push(&mut self, number: usize, loss: String) {
@@ -96,7 +108,7 @@ fn counted(count: usize, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PageLosses, note_of};
+    use super::{PageLosses, note_of, uncounted};
     use crate::pdf::drawn::DrawnPage;
     use crate::pdf::page::{PdfBlock, PdfLine, PdfPage};
 
@@ -125,6 +137,15 @@ mod tests {
         let note = note_of(&PdfPage::default(), &drawn);
         assert_eq!(note.note.unwrap(), "this page has no text, 1 image");
         assert_eq!(note.loss.unwrap(), "no text, 1 image");
+    }
+
+    #[test]
+    fn pages_that_are_not_counted_are_said() {
+        assert_eq!(uncounted(3, 3), None);
+        let said = |counted, pages| uncounted(counted, pages).unwrap();
+        assert!(said(0, 3).starts_with("the glyphs of the pages are not counted"));
+        assert!(said(2, 3).starts_with("the glyphs of page 3 are"));
+        assert!(said(4, 9).starts_with("from page 5 on, the glyphs are not counted"));
     }
 
     #[test]

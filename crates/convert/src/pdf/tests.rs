@@ -223,5 +223,26 @@ fn the_program_reads_the_document_on_its_input_and_a_failing_one_is_replaced() {
         let options = Options { pdftotext: Some(missing.into()), ..Options::default() };
         let plain = convert_with(&document, Form::Plain, &options).unwrap();
         assert_eq!(body(&plain), "Words.\n\n");
+        let is_said = plain.losses.iter().any(|loss| loss.contains("could not be run"));
+        assert_eq!(is_said, missing.starts_with("/nonexistent"), "{:?}", plain.losses);
     }
+}
+
+/// The program gives three pages, and the walk over the glyphs finds one, or none at all.
+#[test]
+fn pages_whose_glyphs_are_not_counted_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("pdftotext");
+    let word = "<word xMin=\"0\" yMin=\"0\" xMax=\"9\" yMax=\"9\">word</word>";
+    let page = format!("<page width=\"9\">\n{word}\n</page>\n");
+    let script = format!("#!/bin/sh\ncat >/dev/null\ncat <<'END'\n{}END\n", page.repeat(3));
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let options = Options { pdftotext: Some(program), ..Options::default() };
+    let one = pages(&[text("(word) Tj")], &[HELVETICA.into()]);
+    let losses = |bytes: &[u8]| convert_with(bytes, Form::Markdown, &options).unwrap().losses;
+    let said = losses(&one).join("; ");
+    assert!(said.starts_with("from page 2 on, the glyphs are not counted"), "{said}");
+    let said = losses(b"%PDF-1.4\nnothing\n%%EOF\n").join("; ");
+    assert!(said.starts_with("the glyphs of the pages are not counted"), "{said}");
 }

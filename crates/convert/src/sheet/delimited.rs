@@ -35,7 +35,7 @@ pub(super) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         form => return Err(ConvertError::no_form(document.kind, form)),
     };
     if records.left_fields > 0 {
-        converted.losses.push(format!(
+        converted.cut(format!(
             "{} fields are left out: a record has over {MAX_FIELDS} of them",
             records.left_fields
         ));
@@ -184,7 +184,7 @@ fn to_csv(records: &mut Records<'_>, options: &Options) -> Converted {
         }
         converted.body.push(b'\n');
         if converted.body.len() > options.max_output_bytes {
-            converted.losses.push(OVER_LIMIT.to_owned());
+            converted.cut(OVER_LIMIT);
             break;
         }
     }
@@ -212,7 +212,7 @@ fn to_json(records: &mut Records<'_>, options: &Options) -> Converted {
         converted.push_str(&row);
         if converted.body.len() > options.max_output_bytes {
             converted.body.truncate(start.saturating_sub(2));
-            converted.losses.push(OVER_LIMIT.to_owned());
+            converted.cut(OVER_LIMIT);
             break;
         }
     }

@@ -126,8 +126,7 @@ pub(crate) struct SheetExtras {
 }
 
 /// The words for texts that are cut.
-pub(crate) const CUT_TEXTS: (&str, &str) =
-    ("text is too long and cut", "texts are too long and cut");
+const CUT_TEXTS: (&str, &str) = ("text is too long and cut", "texts are too long and cut");
 
 /// The words for formulas without a value.
 pub(crate) const UNCALCULATED: (&str, &str) = (
@@ -147,6 +146,15 @@ pub(crate) trait SheetWriter {
     fn end_sheet(&mut self, extras: &SheetExtras);
     /// Says what is lost.
     fn lose(&mut self, sentence: String);
+    /// Says what a limit leaves out.
+    fn cut(&mut self, sentence: String);
+    /// Says how many texts of a sheet are cut; nothing if none is.
+    fn cut_texts(&mut self, sheet: &str, count: usize) {
+        if count > 0 {
+            let (one, several) = CUT_TEXTS;
+            self.cut(format!("sheet {sheet:?}: {}", counted(count, one, several)));
+        }
+    }
     /// Says what `count` things of a sheet lose, with the words for one and for several; nothing if
     /// there are none.
     fn lose_counted(&mut self, sheet: &str, count: usize, (one, several): (&str, &str)) {

@@ -11,8 +11,8 @@ use cell::{OdsShape, read_cell, read_shape};
 
 use super::formula;
 use super::grid::{
-    CUT_TEXTS, CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetExtras, SheetRow, SheetWriter,
-    UNCALCULATED, cell_address, column_letters,
+    CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetExtras, SheetRow, SheetWriter, UNCALCULATED,
+    cell_address, column_letters,
 };
 use crate::document::Document;
 use crate::error::ConvertError;
@@ -79,7 +79,7 @@ impl OdsSheet {
     fn say_losses(&self, sheet: &str, writer: &mut dyn SheetWriter) {
         let pictures = ("picture or chart is not shown", "pictures and charts are not shown");
         writer.lose_counted(sheet, self.uncalculated, UNCALCULATED);
-        writer.lose_counted(sheet, self.cut_texts, CUT_TEXTS);
+        writer.cut_texts(sheet, self.cut_texts);
         writer.lose_counted(sheet, self.pictures, pictures);
     }
 

@@ -33,7 +33,7 @@ impl<'a> SheetCsv<'a> {
 
     pub(crate) fn finish(mut self) -> Converted {
         if self.is_full {
-            self.lose("rows are left out: the result is over the limit of bytes".to_owned());
+            self.cut("rows are left out: the result is over the limit of bytes".to_owned());
         }
         self.converted
     }
@@ -116,6 +116,10 @@ impl SheetWriter for SheetCsv<'_> {
 
     fn lose(&mut self, sentence: String) {
         self.converted.losses.push(sentence);
+    }
+
+    fn cut(&mut self, sentence: String) {
+        self.converted.cut(sentence);
     }
 }
 

@@ -40,7 +40,7 @@ impl<'a> SheetJson<'a> {
 
     pub(crate) fn finish(mut self) -> Converted {
         if self.is_full {
-            self.lose("rows are left out: the result is over the limit of bytes".to_owned());
+            self.cut("rows are left out: the result is over the limit of bytes".to_owned());
         }
         let end = format!("],\"complete\":{}}}\n", !self.is_full);
         self.converted.push_str(&end);
@@ -155,6 +155,10 @@ impl SheetWriter for SheetJson<'_> {
 
     fn lose(&mut self, sentence: String) {
         self.converted.losses.push(sentence);
+    }
+
+    fn cut(&mut self, sentence: String) {
+        self.converted.cut(sentence);
     }
 }
 

@@ -232,6 +232,10 @@ impl SheetWriter for SheetMarkdown<'_> {
     fn lose(&mut self, sentence: String) {
         self.converted.losses.push(sentence);
     }
+
+    fn cut(&mut self, sentence: String) {
+        self.converted.cut(sentence);
+    }
 }
 
 /// The text of a cell, on one line.

@@ -1,23 +1,23 @@
 //! Rules in words: the explanation of one, and the table of all.
 
-use crate::rules::{DoctorRule, all_rules, find_rule};
+use crate::rules::{DoctorRule, all_rules};
 
 /// The line before the table of rules in `docs/doctor.md`.
 pub const RULE_TABLE_START: &str = "<!-- rules: written by `refdesk doctor --rules` -->";
 /// The line after it.
 pub const RULE_TABLE_END: &str = "<!-- end of rules -->";
 
-/// Explains a rule; `None` if there is no such rule.
-pub fn explain(id: &str) -> Option<String> {
-    let rule = find_rule(id)?;
-    Some(format!(
+/// Explains a rule.
+pub fn explain(rule: &DoctorRule) -> String {
+    format!(
         "{id} ({severity})\n\n{title}.\n\n{explanation}\n\nWhat to do: {step}\n\nSource: {source}\n",
+        id = rule.id,
         severity = rule.severity.name(),
         title = rule.title,
         explanation = rule.explanation,
         step = rule.next_step,
         source = source(rule),
-    ))
+    )
 }
 
 /// Where a rule stands, with its URL.

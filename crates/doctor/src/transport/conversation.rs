@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::changes::ChangeWatch;
 use super::event_stream::DoctorEventStream;
-use super::http::{HttpAsk, HttpFacts, HttpWire, TIMED_OUT};
+use super::http::{HttpAsk, HttpFacts, HttpFailure, HttpWire};
 use super::message::ShapeFault;
 use super::pipe::PipeLine;
 use super::{Deadline, MAX_MESSAGES, Probe, ReplyOutcome, RpcFault, Wire};
@@ -308,7 +308,9 @@ impl Conversation {
         let why = match broken {
             WireBreak::Dead | WireBreak::Refused(_) => return,
             WireBreak::Silence if probe.may_be_silent => return,
-            WireBreak::Closed(why) if probe.may_be_silent => why.clone(),
+            WireBreak::Closed(why) | WireBreak::NoConnection(why) if probe.may_be_silent => {
+                why.clone()
+            }
             WireBreak::Silence => {
                 self.note("answer-in-time", format!("{method} got no answer"));
                 self.silences += 1;
@@ -318,7 +320,11 @@ impl Conversation {
                 "two requests got no answer".to_owned()
             }
             WireBreak::OutOfTime => "the time for this revision is over".to_owned(),
-            WireBreak::Closed(why) => {
+            WireBreak::NoConnection(why) if !self.is_open => {
+                self.note("connect", why.clone());
+                why.clone()
+            }
+            WireBreak::Closed(why) | WireBreak::NoConnection(why) => {
                 self.note("connection-kept", format!("after {method}: {why}"));
                 why.clone()
             }
@@ -351,6 +357,8 @@ impl Conversation {
 pub(super) enum WireBreak {
     Silence,
     Closed(String),
+    /// Nothing accepts connections at the address.
+    NoConnection(String),
     TooLarge,
     TooMany,
     /// An HTTP status of failure came for the message.
@@ -361,6 +369,10 @@ pub(super) enum WireBreak {
     Dead,
 }
 
-pub(super) fn http_break(why: String) -> WireBreak {
-    if why == TIMED_OUT { WireBreak::Silence } else { WireBreak::Closed(why) }
+pub(super) fn http_break(failure: HttpFailure) -> WireBreak {
+    match failure {
+        HttpFailure::TimedOut => WireBreak::Silence,
+        HttpFailure::NoConnection(why) => WireBreak::NoConnection(why),
+        HttpFailure::Broken(why) => WireBreak::Closed(why),
+    }
 }

@@ -152,7 +152,7 @@ impl HttpWire {
         &self,
         ask: &HttpAsk,
         deadline: Deadline,
-    ) -> Result<(HttpExchange, Option<DoctorEventStream>), String> {
+    ) -> Result<(HttpExchange, Option<DoctorEventStream>), HttpFailure> {
         let response = self.head(ask, deadline).await?;
         let mut reply = HttpExchange::new(facts(&response));
         if reply.facts.is_success() && reply.facts.has_type("text/event-stream") {
@@ -179,7 +179,7 @@ impl HttpWire {
         ask: &HttpAsk,
         deadline: Deadline,
         mut is_last: impl FnMut(&Value) -> bool,
-    ) -> Result<HttpExchange, String> {
+    ) -> Result<HttpExchange, HttpFailure> {
         let response = self.head(ask, deadline).await?;
         let mut reply = HttpExchange::new(facts(&response));
         let reading = self.read_body(response, &mut reply, &mut is_last);
@@ -193,11 +193,15 @@ impl HttpWire {
         &self,
         ask: &HttpAsk,
         deadline: Deadline,
-    ) -> Result<HttpFacts, String> {
+    ) -> Result<HttpFacts, HttpFailure> {
         self.head(ask, deadline).await.map(|response| facts(&response))
     }
 
-    async fn head(&self, ask: &HttpAsk, deadline: Deadline) -> Result<Response<Incoming>, String> {
+    async fn head(
+        &self,
+        ask: &HttpAsk,
+        deadline: Deadline,
+    ) -> Result<Response<Incoming>, HttpFailure> {
         let mut request = Request::new(Full::new(Bytes::from(ask.body.clone())));
         *request.method_mut() = ask.method.clone();
         *request.uri_mut() = self.url.clone();
@@ -227,9 +231,12 @@ impl HttpWire {
                     why = cause.to_string();
                     source = cause.source();
                 }
-                Err(plain(&why))
+                match error.is_connect() {
+                    true => Err(HttpFailure::NoConnection(plain(&why))),
+                    false => Err(HttpFailure::Broken(plain(&why))),
+                }
             }
-            Err(_) => Err(TIMED_OUT.to_owned()),
+            Err(_) => Err(HttpFailure::TimedOut),
         }
     }
 
@@ -273,8 +280,15 @@ impl HttpWire {
     }
 }
 
-/// What `exchange` says if nothing came at all.
-pub(super) const TIMED_OUT: &str = "no answer in time";
+/// Why no response came.
+#[derive(Debug, Clone)]
+pub(crate) enum HttpFailure {
+    TimedOut,
+    /// Nothing accepts connections there.
+    NoConnection(String),
+    /// The connection ended before the response.
+    Broken(String),
+}
 
 fn keep<'a>(data: &[u8], reply: &'a mut HttpExchange) -> Option<&'a Value> {
     match serde_json::from_slice::<Value>(data) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Deadline;
 use super::event_stream::{DoctorEventStream, StreamItem};
-use super::http::{HttpAsk, HttpFacts, HttpWire};
+use super::http::{HttpAsk, HttpFacts, HttpFailure, HttpWire};
 use super::message::ShapeFault;
 use super::pipe::PipeLine;
 use crate::plain_text::plain;
@@ -71,7 +71,7 @@ impl HttpSseWire {
         &mut self,
         message: &str,
         deadline: Deadline,
-    ) -> Result<HttpFacts, String> {
+    ) -> Result<HttpFacts, HttpFailure> {
         let ask = HttpAsk::post(message, Vec::new());
         let reply = self.endpoint.exchange(&ask, deadline, |_| true).await?;
         let status = reply.facts.status;

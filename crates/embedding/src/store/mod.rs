@@ -239,6 +239,20 @@ impl VectorStore {
         Ok(hits)
     }
 
+    /// The id among `ids` whose vector is nearest to `query`, by its approximate score. Of equal
+    /// scores the first one counts.
+    pub fn best_of(&self, query: &[f32], ids: impl Iterator<Item = u64>) -> Option<(u64, f32)> {
+        let query = QuantizedQuery::new(&self.unit_vector(query).ok()?);
+        let mut best: Option<(u64, f32)> = None;
+        for id in ids {
+            let Some(score) = self.table.score(&query, id) else { continue };
+            if best.is_none_or(|(_, known)| score > known) {
+                best = Some((id, score));
+            }
+        }
+        best
+    }
+
     /// Reads the record of a slot, and checks that it is the one that was written.
     fn read_record(&self, slot: usize, bytes: &mut [u8]) -> Result<Vec<f32>, EmbedError> {
         self.file.read_at(self.table.positions()[slot], bytes)?;

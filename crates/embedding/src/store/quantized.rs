@@ -85,6 +85,13 @@ impl QuantizedVectors {
         &mut self.blocks[slot / BLOCK_VECTORS][start..start + self.dimensions]
     }
 
+    /// The approximate dot product of one vector.
+    pub(super) fn score(&self, query: &QuantizedQuery, slot: usize) -> f32 {
+        let start = slot % BLOCK_VECTORS * self.dimensions;
+        let codes = &self.blocks[slot / BLOCK_VECTORS][start..start + self.dimensions];
+        dot(&query.codes, codes) as f32 * query.scale * self.scales[slot]
+    }
+
     /// Calls `take` with the slot and the approximate dot product of every vector.
     pub(super) fn for_each_score(&self, query: &QuantizedQuery, mut take: impl FnMut(usize, f32)) {
         let mut slot = 0;

@@ -74,6 +74,11 @@ impl VectorTable {
         }
     }
 
+    /// The approximate score of the vector of `id`.
+    pub(super) fn score(&self, query: &QuantizedQuery, id: u64) -> Option<f32> {
+        self.slots.get(&id).map(|slot| self.vectors.score(query, *slot as usize))
+    }
+
     /// The slots of the `most` vectors with the highest approximate score, in no order.
     pub(super) fn nearest(
         &self,

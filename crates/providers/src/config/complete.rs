@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use resource::uri::percent_decode;
+use resource::uri::{percent_decode, reserved_value};
 use resource::{
     Annotations, Completion, CompletionRequest, Context, Error, Result, Template, UnknownMembers,
     UriTemplate, Variable,
@@ -111,7 +111,7 @@ impl ConfigFiles {
         let folder = typed.rfind('/').map_or(0, |slash| slash + 1);
         let mut found = BTreeSet::new();
         for (path, _) in &files {
-            let path = encode(path, &['%', '?', '#']);
+            let path = reserved_value(path);
             if !begins_with(&path, typed) || keyed && ConfigSyntax::of_path(&path).is_none() {
                 continue;
             }
@@ -131,27 +131,13 @@ fn complete_key(root: &ConfigNode, typed: &str) -> Vec<String> {
     let Some(node) = root.descend(&keys) else { return Vec::new() };
     let values = node.children().filter(|(key, _)| !key.is_empty()).map(|(key, child)| {
         let slash = if child.is_scalar() { "" } else { "/" };
-        format!("{above}{}{slash}", encode(&key, &['%', '/', '?', '#']))
+        format!("{above}{}{slash}", reserved_value(&key).replace('/', "%2F"))
     });
     values.filter(|value| begins_with(value, typed)).collect()
 }
 
 fn begins_with(value: &str, typed: &str) -> bool {
     value.starts_with(typed) || value.to_lowercase().starts_with(&typed.to_lowercase())
-}
-
-/// Percent-encodes what would mean something else in a value of `{+name}`.
-fn encode(text: &str, letters: &[char]) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '%' | '/' | '?' | '#' if letters.contains(&letter) => {
-                encoded.push_str(&format!("%{:02X}", u32::from(letter)));
-            }
-            letter => encoded.push(letter),
-        }
-    }
-    encoded
 }
 
 fn decode(text: &str) -> String {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use redaction::{Redaction, Syntax};
+use redaction::Redaction;
 use resource::{Error, Result};
 
 use super::parse::{ConfigSyntax, ParseFailure};
@@ -49,7 +49,7 @@ impl ConfigDocument {
         // A text is masked as it is parsed: else a key could be read here that the masks missed.
         let syntax = redaction
             .syntax_of(path)
-            .map(|by_name| own_syntax.map_or(by_name, |own| Syntax::of_path(own.typical_name())));
+            .map(|by_name| own_syntax.map_or(by_name, ConfigSyntax::redaction_syntax));
         let masked = match syntax {
             Some(syntax) => redaction.redactor().mask(text, syntax),
             None => Cow::Borrowed(text),

@@ -159,7 +159,11 @@ impl VariableTree {
                 continue;
             }
             names.push(name.clone());
-            insert_at(&mut root, &keys, variable_node(names.len(), &keys, value, redaction));
+            let node = match mask_variable(name, &keys, value, redaction) {
+                Some(mask) => ConfigNode::text(names.len(), mask),
+                None => variable_node(names.len(), value),
+            };
+            insert_at(&mut root, &keys, node);
         }
         Self { root, names }
     }
@@ -175,13 +179,18 @@ impl VariableTree {
     }
 }
 
-/// The node of one variable: a number or boolean where its text is one, else a string.
-fn variable_node(line: usize, keys: &[&str], value: &str, redaction: &Redaction) -> ConfigNode {
-    if redaction.scope() != RedactionScope::Off
-        && let Some(mask) = redaction.redactor().mask_value(keys, value)
-    {
-        return ConfigNode::text(line, mask);
+/// The masked form of a variable's value; `None` if it is shown. The prefix that a layer cuts off
+/// may be what names a secret, so the whole name counts as well as the keys.
+fn mask_variable(name: &str, keys: &[&str], value: &str, redaction: &Redaction) -> Option<String> {
+    let redactor = redaction.redactor();
+    if redaction.scope() == RedactionScope::Off || redactor.reveals(keys) {
+        return None;
     }
+    redactor.mask_value(keys, value).or_else(|| redactor.mask_value(&[name], value))
+}
+
+/// The node of one variable: a number or boolean where its text is one, else a string.
+fn variable_node(line: usize, value: &str) -> ConfigNode {
     match value {
         "true" | "false" => ConfigNode::scalar(line, ScalarKind::Bool(value == "true"), value),
         // Only what is a number in JSON already: `007` and `+49` are texts.

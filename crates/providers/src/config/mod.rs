@@ -32,8 +32,14 @@ use resource::{
 pub use file_globs::FileGlobs;
 pub use options::{ConfigLayer, LayerSource, Options};
 
+use parse::ConfigSyntax;
 use source::ConfigSource;
 use watch::ConfigWatcher;
+
+/// The syntax by which the text of the file at `path` is masked; `None` if its keys are not read.
+pub fn masked_syntax(path: &str) -> Option<redaction::Syntax> {
+    ConfigSyntax::of_path(path).map(ConfigSyntax::redaction_syntax)
+}
 
 /// Serves the configuration files of one folder.
 pub struct ConfigFiles {

@@ -13,6 +13,7 @@ use super::budget::WorkBudget;
 use super::chunks::{CHUNK, DecodingReader};
 use super::platform::FileHandle;
 use super::stamp::FileStamp;
+use detection::package::{PACKAGE_HEAD_BYTES, is_zip};
 use detection::text::{
     ByteClasses, CHARSET_SAMPLE_BYTES, ContentForm, SampleExtent, complete_utf8_len,
     detect_by_decoding, detect_form, detect_without_decoding, guess_charset,
@@ -34,6 +35,9 @@ const WINDOW_HEAD_BYTES: usize = 8 * 1024;
 const HEAD_BYTES: u64 = 16 * 1024;
 const BLOCKS: u64 = 32;
 const BLOCK_BYTES: u64 = 1024;
+
+/// Bytes of a blob that tell its MIME type, unless it is a zip file.
+const MAGIC_BYTES: u64 = 8 * 1024;
 
 /// Most files whose form is cached.
 const CACHED_FORMS: usize = 4_096;
@@ -117,6 +121,16 @@ pub(super) fn detect_bounded(
         budget.require_unlimited()?;
     }
     Ok(detect_by_decoding(bytes, extent))
+}
+
+/// Reads the first bytes of a file, as many as tell the MIME type of a blob.
+pub(super) fn read_magic(file: &FileHandle) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.read_at(0, MAGIC_BYTES, &mut head)?;
+    if is_zip(&head) {
+        file.read_at(head.len() as u64, PACKAGE_HEAD_BYTES as u64 - MAGIC_BYTES, &mut head)?;
+    }
+    Ok(head)
 }
 
 /// Reads a sample of a large file. Behind its head, the sample consists of whole lines.

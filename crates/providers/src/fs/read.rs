@@ -11,7 +11,9 @@ use super::budget::WorkBudget;
 use super::chunks::{DecodingReader, FileChunks, check_unchanged};
 use super::describe::{describe, describe_without_mime};
 use super::error::{FsError, not_found};
-use super::file_form::{KnownForm, MAX_IN_MEMORY, detect_bounded, read_sample, scan_large_file};
+use super::file_form::{
+    KnownForm, MAX_IN_MEMORY, detect_bounded, read_magic, read_sample, scan_large_file,
+};
 use super::locate::PathEntry;
 use super::options::Charset;
 use super::path::UriPath;
@@ -154,6 +156,7 @@ impl OpenFile {
                 FileChunks::decoded(DecodingReader::new(&self.file, size, charset), 0..u64::MAX)
             }
         };
+        let head = if form == ContentForm::Blob { read_magic(&self.file)? } else { head };
         Ok(self.into_part(form, source.into_stream(stamp), &head, None))
     }
 

@@ -12,10 +12,11 @@ use resource::{ByteSource, Part, Slice};
 
 use super::budget::WorkBudget;
 use super::chunks::{DecodingReader, FileChunks};
-use super::file_form::{KnownForm, MAX_IN_MEMORY, read_sample, scan_large_file};
+use super::file_form::{KnownForm, MAX_IN_MEMORY, read_magic, read_sample, scan_large_file};
 use super::read::OpenFile;
 use super::root::FsRoot;
 use super::stamp::FileStamp;
+use detection::mime;
 use detection::text::{
     ByteClasses, ContentForm, SampleExtent, complete_utf8_len, has_iso_2022_jp_escapes, is_utf8,
 };
@@ -23,8 +24,8 @@ use detection::text::{
 /// Files up to this size are decoded inline.
 const MAX_INLINE_SIZE: u64 = 64 * 1024;
 
-/// Bytes of a blob that tell its MIME type.
-const MAGIC_BYTES: u64 = 8 * 1024;
+/// Bytes of a text that tell its type.
+const TEXT_SIGNATURE_BYTES: u64 = 512;
 
 impl OpenFile {
     /// Reads `length` bytes at `offset`, aligned to characters.
@@ -86,8 +87,7 @@ impl OpenFile {
         let size = self.stamp.size;
         let start = offset.min(size);
         let range = start..start.saturating_add(length).min(size);
-        let mut head = Vec::new();
-        self.file.read_at(0, MAGIC_BYTES, &mut head)?;
+        let head = read_magic(&self.file)?;
         let chunks = FileChunks::raw(&self.file, range.clone());
         let (source, range) = load_or_stream(chunks, range, self.stamp)?;
         Ok(self.into_part(ContentForm::Blob, source, &head, Some(slice(&range, size))))
@@ -119,7 +119,8 @@ impl OpenFile {
             Some(bytes) => ByteSource::Bytes(bytes),
             None => FileChunks::text(&self.file, range).into_stream(self.stamp),
         };
-        Ok(self.into_part(ContentForm::Utf8, source, &[], Some(window.slice)))
+        let head = self.text_head()?;
+        Ok(self.into_part(ContentForm::Utf8, source, &head, Some(window.slice)))
     }
 
     fn decoded_part(
@@ -150,7 +151,17 @@ impl OpenFile {
         let chunks = FileChunks::decoded(reader, range.clone());
         let (source, range) = load_or_stream(chunks, range, self.stamp)?;
         let slice = slice(&range, index.total);
-        Ok(self.into_part(ContentForm::Charset(charset), source, &[], Some(slice)))
+        let head = self.text_head()?;
+        Ok(self.into_part(ContentForm::Charset(charset), source, &head, Some(slice)))
+    }
+
+    /// The first bytes of a text whose name does not tell its type.
+    fn text_head(&self) -> io::Result<Vec<u8>> {
+        let mut head = Vec::new();
+        if mime::is_uncertain(mime::by_name(&self.resource.name)) {
+            self.file.read_at(0, TEXT_SIGNATURE_BYTES, &mut head)?;
+        }
+        Ok(head)
     }
 }
 

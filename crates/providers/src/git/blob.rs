@@ -54,7 +54,8 @@ impl GitSession<'_> {
     ) -> Result<Arc<BlobContent>> {
         let GitContent { id, size, .. } = *content;
         let loaded = match content.is_in_lfs() {
-            false => self.load_blob(id, path),
+            // Its header was looked at when it was found.
+            false => self.load_masked(id, path, || self.load_object(id)),
             true => self.load_masked(id, path, || {
                 let mut raw = Vec::new();
                 let mut stream = self.open_stream(content)?.take(size);
@@ -118,6 +119,11 @@ impl GitSession<'_> {
                  To compare it, write it into a folder: git cat-file blob {id} > FILE"
             )));
         }
+        self.load_object(id)
+    }
+
+    /// The bytes of the file `id`, whose kind and size are known.
+    fn load_object(&self, id: ObjectId) -> Result<Vec<u8>> {
         Ok(self.repo.find_object(id).map_err(unreadable)?.detach().data)
     }
 }

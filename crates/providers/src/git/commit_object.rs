@@ -138,8 +138,8 @@ impl GitSession<'_> {
     /// Reads what people are told of a commit.
     pub(super) fn commit_text(&self, id: ObjectId) -> Result<CommitText> {
         self.with_commit(id, |parts| {
-            let decode = |bytes: &[u8]| decode_text(bytes, parts.encoding).into_owned();
-            let message = self.git.mask_text(&decode(parts.message));
+            let decode = |bytes: &[u8]| self.git.mask_text(&decode_text(bytes, parts.encoding));
+            let message = decode(parts.message);
             Ok(CommitText {
                 author: Person::parse(parts.author, decode),
                 committer: Person::parse(parts.committer, decode),

@@ -75,8 +75,11 @@ impl GitSession<'_> {
         place: &TreePlace,
         content: Option<&GitContent>,
     ) -> Result<Arc<Resource>> {
-        let name = place.path.name().unwrap_or(place.revision.as_bytes());
-        let mut resource = Resource::new(uri.clone(), String::from_utf8_lossy(name));
+        let name = match place.path.name() {
+            Some(name) => String::from_utf8_lossy(name).into_owned(),
+            None => self.revision_text(&place.revision),
+        };
+        let mut resource = Resource::new(uri.clone(), name);
         let may_change = content.is_some_and(GitContent::may_change);
         resource.immutable = place.resolved.is_immutable && !may_change;
         resource.watchable = Some(self.git.is_watched && !place.resolved.is_immutable);
@@ -111,18 +114,23 @@ impl GitSession<'_> {
                 resource.description = lfs.map(|lfs| lfs.describe()).or(resource.description);
             }
         }
-        self.add_origin(&mut resource, place, content.and_then(|content| content.lfs))?;
+        let is_file = !matches!(place.entry.kind, EntryKind::Tree | EntryKind::Commit);
+        let hides_content = is_masked && is_file;
+        let lfs = content.and_then(|content| content.lfs);
+        self.add_origin(&mut resource, place, (lfs, hides_content))?;
         Ok(Arc::new(resource))
     }
 
-    /// Adds the last commit that touched the path.
+    /// Adds the last commit that touched the path. The hashes of a content that is masked are left
+    /// out: they have no key, so that they tell whether a guess is right.
     fn add_origin(
         &self,
         resource: &mut Resource,
         place: &TreePlace,
-        lfs: Option<LfsFile>,
+        (lfs, hides_content): (Option<LfsFile>, bool),
     ) -> Result<()> {
-        let mut facts = JsonObject::new().text("object", &place.entry.id.to_string());
+        let object = (!hides_content).then(|| place.entry.id.to_string());
+        let mut facts = JsonObject::new().optional_text("object", object.as_deref());
         if let Some(tip) = place.resolved.commit {
             if place.path.is_root() {
                 let text = self.kept_commit_text(tip)?;
@@ -140,8 +148,9 @@ impl GitSession<'_> {
             }
         }
         if let Some(LfsFile { pointer, is_local }) = lfs {
+            let oid = (!hides_content).then(|| format!("sha256:{}", pointer.oid));
             let told = JsonObject::new()
-                .text("oid", &format!("sha256:{}", pointer.oid))
+                .optional_text("oid", oid.as_deref())
                 .number("size", pointer.size)
                 .raw("local", if is_local { "true" } else { "false" });
             facts = facts.raw("lfs", &told.finish());

@@ -47,8 +47,7 @@ impl GitSession<'_> {
         range: &DiffRange,
         path: &RepoPath,
     ) -> Result<Resource> {
-        let text =
-            |revision: &RevisionSpec| String::from_utf8_lossy(revision.as_bytes()).into_owned();
+        let text = |revision: &RevisionSpec| self.revision_text(revision);
         let (title, ends) = match range {
             DiffRange::Between(from, to) => {
                 (format!("Diff of {} and {}", text(from), text(to)), self.diff_ends(range)?)

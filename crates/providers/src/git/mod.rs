@@ -22,6 +22,7 @@ mod large_reader;
 mod lfs;
 mod location;
 mod log;
+mod message_search;
 mod open;
 mod options;
 mod read_cache;

@@ -32,7 +32,8 @@ pub(super) struct GitReference {
 }
 
 impl GitSession<'_> {
-    /// All references, HEAD first, then by name.
+    /// All references, HEAD first, then by name. One whose name holds a secret is left out: under a
+    /// masked name it could not be read.
     pub(super) fn references(&self) -> Result<Vec<GitReference>> {
         let mut all = Vec::new();
         all.extend(self.head_reference()?);
@@ -52,6 +53,10 @@ impl GitSession<'_> {
             all.push(GitReference { revision: name.clone(), name, target, peeled, kind });
         }
         all.extend(self.worktree_references());
+        all.retain(|one| !self.git.is_masked(&String::from_utf8_lossy(&one.name)));
+        for reference in &mut all {
+            reference.target = self.git.mask_text(&reference.target);
+        }
         shorten_names(&mut all);
         Ok(all)
     }

@@ -158,6 +158,11 @@ impl GitRepository {
         }
     }
 
+    /// Whether a text that is no file holds a secret.
+    pub(super) fn is_masked(&self, text: &str) -> bool {
+        self.mask_text(text) != text
+    }
+
     /// Runs `job` on a blocking thread once a permit is free. Dropping the future cancels it.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,

@@ -86,6 +86,11 @@ impl GitSession<'_> {
         Ok((commit, found.is_immutable))
     }
 
+    /// The revision as people read it: masked, since whoever wrote it reads nothing else by it.
+    pub(super) fn revision_text(&self, revision: &RevisionSpec) -> String {
+        self.git.mask_text(&String::from_utf8_lossy(revision.as_bytes()))
+    }
+
     /// The checked-out commit; `None` before the first one.
     pub(super) fn head_commit(&self) -> Result<Option<ObjectId>> {
         let mut head = self.repo.head().map_err(unreadable)?;
@@ -93,7 +98,8 @@ impl GitSession<'_> {
     }
 
     fn parse_revision(&self, revision: &RevisionSpec) -> Result<ObjectId> {
-        let parsed = self.repo.rev_parse_single(gix::bstr::BStr::new(revision.as_bytes()));
+        let spec = self.find_messages(revision.as_bytes())?;
+        let parsed = self.repo.rev_parse_single(gix::bstr::BStr::new(spec.as_ref()));
         let parsed = parsed
             .map_err(|error| not_found("the repository has no such revision").caused_by(error));
         Ok(parsed?.detach())

@@ -69,7 +69,7 @@ impl GitSession<'_> {
         let head = self.repo.head_name().ok().flatten();
         let head =
             head.map_or("a detached HEAD".to_owned(), |name| format!("branch {}", name.shorten()));
-        let mut text = format!("# Status of {head}\n\n");
+        let mut text = self.git.mask_text(&format!("# Status of {head}\n\n"));
         if files.is_empty() {
             text.push_str("Nothing changed.\n");
         }
@@ -102,12 +102,14 @@ impl GitSession<'_> {
         for (path, letter) in parts.unstaged {
             tracked.entry(path.clone()).or_insert_with(|| blank(&path)).worktree = letter;
         }
+        let mut untracked = parts.untracked;
+        // What a conflict left in the worktree is no file of the index, and is told as a conflict.
+        untracked.retain(|path| !parts.conflicts.contains_key(path));
+        untracked.sort();
         for (path, (index, worktree)) in parts.conflicts {
             tracked.insert(path.clone(), FileStatus { index, worktree, ..blank(&path) });
         }
         let mut files: Vec<FileStatus> = tracked.into_values().collect();
-        let mut untracked = parts.untracked;
-        untracked.sort();
         files.extend(untracked.iter().map(|path| FileStatus {
             index: '?',
             worktree: '?',

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resource::uri::{percent_decode, reserved_value};
 use resource::{
     Annotations, Completion, Error, Result, Template, UnknownMembers, UriTemplate, Variable,
     VariableKind,
@@ -133,7 +134,7 @@ impl GitCompletion {
 }
 
 impl GitSession<'_> {
-    /// Completes a variable, best match first. Values are plain: nothing is percent-encoded.
+    /// Completes a variable, best match first.
     pub(super) fn complete(&self, request: &GitCompletion) -> Result<Completion> {
         let typed = request.typed.as_str();
         let values = match request.variable.as_str() {
@@ -183,21 +184,25 @@ impl GitSession<'_> {
         self.log_commits(&query, most)
     }
 
+    /// Completes a path in a revision. Values are those of `{+path}`: what would end the path of a
+    /// URI is percent-encoded, so that a completed value reads back.
     fn complete_path(&self, revision: &str, typed: &str) -> Result<Vec<String>> {
         let (folder, stem) = typed.rsplit_once('/').unwrap_or(("", typed));
         let place = RevisionSpec::parse(revision.as_bytes())
-            .zip(RepoPath::parse(folder.as_bytes()))
+            .zip(RepoPath::parse(&percent_decode(folder)))
             .and_then(|(revision, path)| self.find_place(&revision, &path).ok());
         let Some(place) = place.filter(|place| place.is_folder()) else { return Ok(Vec::new()) };
         let name = |entry: TreeEntry| {
             let hostile = super::repo_path::is_hostile_name(&entry.name);
             let name = String::from_utf8(entry.name).ok().filter(|_| !hostile)?;
             let slash = if entry.kind == gix::objs::tree::EntryKind::Tree { "/" } else { "" };
-            Some(format!("{name}{slash}"))
+            Some(format!("{}{slash}", reserved_value(&name)))
         };
         let names = self.tree_entries(place.entry.id)?.into_iter().filter_map(name).collect();
         let prefix = &typed[..typed.len() - stem.len()];
-        Ok(rank(names, stem).into_iter().map(|name| format!("{prefix}{name}")).collect())
+        // A person types the name as it is.
+        let stem = stem.replace('?', "%3F").replace('#', "%23");
+        Ok(rank(names, &stem).into_iter().map(|name| format!("{prefix}{name}")).collect())
     }
 }
 

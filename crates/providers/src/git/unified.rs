@@ -105,12 +105,11 @@ pub(super) fn write_file(
         _ => {}
     }
     if let Some((from, similarity)) = &change.from {
-        let _ = writeln!(
-            into,
-            "similarity index {similarity}%\nrename from {}\nrename to {}",
-            quoted(from),
-            quoted(&change.path)
-        );
+        // It compares what is stored, secrets too.
+        if !is_masked {
+            let _ = writeln!(into, "similarity index {similarity}%");
+        }
+        let _ = writeln!(into, "rename from {}\nrename to {}", quoted(from), quoted(&change.path));
     }
     // The hash of a masked file would tell what it holds.
     if !is_masked {

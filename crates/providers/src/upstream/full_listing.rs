@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use client::{Error as Failure, ListScope};
 use machinery::{CacheLifetime, RequiredFreshness};
@@ -21,9 +22,15 @@ pub(super) struct FullListing {
     entries: Vec<Arc<Resource>>,
     positions: HashMap<Uri, usize>,
     freshness: Freshness,
+    /// When the server sent the oldest of its pages.
+    fetched: SystemTime,
 }
 
 impl FullListing {
+    pub(super) fn fetched(&self) -> SystemTime {
+        self.fetched
+    }
+
     pub(super) fn find(&self, uri: &Uri) -> Option<&Arc<Resource>> {
         self.positions.get(uri).and_then(|at| self.entries.get(*at))
     }
@@ -70,6 +77,7 @@ impl Inner {
         let mut all: Vec<Arc<Resource>> = Vec::new();
         let mut places = HashMap::new();
         let mut freshness: Option<Freshness> = None;
+        let mut fetched = SystemTime::now();
         let mut place = UpstreamCursor::default();
         for _ in 0..PAGES {
             let leaf = self.upstream_page(ListScope::All, place.cursor.clone()).await;
@@ -78,6 +86,7 @@ impl Inner {
                 leaf => leaf?,
             };
             freshness = Some(freshness.map_or(fresh, |known| known.combine(fresh)));
+            fetched = fetched.min(leaf.fetched);
             for item in &leaf.items {
                 // The first position wins.
                 if !places.contains_key(&item.uri) {
@@ -98,6 +107,7 @@ impl Inner {
             entries: all,
             positions: places,
             freshness: freshness.unwrap_or_default(),
+            fetched,
         })
     }
 

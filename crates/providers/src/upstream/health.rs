@@ -12,10 +12,9 @@ use tokio::time::Instant;
 
 use super::Upstream;
 
-/// How many characters of a server's name and version are reported.
-const MAX_NAME_CHARS: usize = 100;
-/// How much of a server's instructions is passed on.
-const MAX_INSTRUCTIONS_CHARS: usize = 1_000;
+/// How many bytes of a server's name, version and instructions are passed on. The mount cuts them
+/// shorter, after their secrets were masked.
+const MAX_TEXT_BYTES: usize = 64 << 10;
 
 /// Failed requests while the server was connected.
 #[derive(Default)]
@@ -149,8 +148,8 @@ fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
     let era = if info.has_handshake() { "legacy" } else { "modern" };
     let said = [("name", &info.name), ("title", &info.title), ("version", &info.version)];
     let said = said.into_iter().filter_map(|(name, said)| {
-        let plain = said.as_ref()?.chars().filter(|letter| !letter.is_control());
-        Some((name, HealthFact::Text(plain.take(MAX_NAME_CHARS).collect())))
+        let plain = bounded(said.as_ref()?).chars().filter(|letter| !letter.is_control());
+        Some((name, HealthFact::Text(plain.collect())))
     });
     let server: Vec<_> = said.collect();
     let mut told = vec![
@@ -162,10 +161,18 @@ fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
         told.push(("server", HealthFact::Group(server)));
     }
     if let Some(words) = &info.instructions {
-        let bounded = words.chars().take(MAX_INSTRUCTIONS_CHARS).collect();
-        told.push(("instructions", HealthFact::Text(bounded)));
+        told.push(("instructions", HealthFact::Text(bounded(words).to_owned())));
     }
     told
+}
+
+/// The start of `text`, up to a word that is whole: half a secret would not be recognized.
+fn bounded(text: &str) -> &str {
+    if text.len() <= MAX_TEXT_BYTES {
+        return text;
+    }
+    let start = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
+    start.trim_end_matches(|letter: char| !letter.is_whitespace())
 }
 
 /// The declared capabilities that refdesk uses.

@@ -4,7 +4,7 @@
 //! once, however small our own pages are.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use client::{DecodedPage, Error as Failure, ListScope};
 use machinery::{Cache, CacheBounds, CacheLifetime, RequiredFreshness, SingleFlight};
@@ -29,6 +29,7 @@ pub(super) struct UpstreamPage<T> {
     pub(super) items: Vec<Arc<T>>,
     pub(super) next: Option<String>,
     freshness: Freshness,
+    pub(super) fetched: SystemTime,
     /// Why the list ends here although the server has more, if it does.
     cut: Option<&'static str>,
     /// The approximate size of all items in memory, in bytes.
@@ -153,7 +154,8 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
         let DecodedPage { next, freshness, cut, extra, .. } = listed;
         let weight = items.iter().map(|item| item.weight()).sum::<usize>();
         let weight = weight + extra.approximate_bytes();
-        UpstreamPage { items, next, freshness, cut, weight, extra }
+        let fetched = SystemTime::now();
+        UpstreamPage { items, next, freshness, fetched, cut, weight, extra }
     }
 
     /// The requested page of `list`. A failure on the first page is reported separately.

@@ -5,7 +5,7 @@
 //! refdesk cuts windows itself, and gives a document in the format and the sections that are wanted.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use client::{CallError, ContentElement, Error as Failure, ReadResult, RemoteServer};
@@ -25,6 +25,7 @@ const WINDOW_GRACE: Duration = Duration::from_secs(30);
 pub(super) struct UpstreamContent {
     pub(super) parts: Vec<UpstreamPart>,
     pub(super) freshness: Freshness,
+    pub(super) fetched: SystemTime,
     extra: UnknownMembers,
     /// The cache epoch of the request; needed to store the content.
     epoch: u64,
@@ -103,7 +104,7 @@ impl Inner {
     ) -> Arc<UpstreamContent> {
         self.failure_log.record_success();
         let parts = self.build_parts(elements, uri);
-        Arc::new(UpstreamContent { parts, freshness, extra, epoch })
+        Arc::new(UpstreamContent { parts, freshness, fetched: SystemTime::now(), extra, epoch })
     }
 
     /// Whether the server is another refdesk, which cuts windows. Connects if necessary.
@@ -184,6 +185,7 @@ impl Inner {
         let copy = UpstreamContent {
             parts: self.build_parts(elements, uri),
             freshness,
+            fetched: SystemTime::now(),
             extra,
             epoch: self.read_cache.epoch(),
         };

@@ -1,6 +1,7 @@
 //! Describes a resource by `resources/metadata`, or else from the list, a template or a read.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use client::Error as Failure;
 use machinery::{CacheLifetime, RequiredFreshness};
@@ -12,6 +13,10 @@ use super::page_cache::UpstreamListEntry;
 
 /// The `_meta` key that tells how a description was derived (B-13).
 const DERIVED_KEY: &str = "dev.refdesk/derived";
+
+/// The `_meta` key that tells when the server gave the description: a cached one is older than the
+/// answer.
+const FETCHED_KEY: &str = "dev.refdesk/fetched";
 
 /// Page size for reading the list of templates.
 const TEMPLATE_PAGE_SIZE: usize = 10_000;
@@ -31,7 +36,8 @@ impl Inner {
         match self.full_listing().await {
             Ok(whole) => {
                 if let Some(resource) = whole.find(uri) {
-                    return Ok(Arc::new(mark_derived(Resource::clone(resource), "list")));
+                    let resource = mark_derived(Resource::clone(resource), "list");
+                    return Ok(Arc::new(mark_fetched(resource, whole.fetched())));
                 }
             }
             // Without a list, the resource itself can still be read.
@@ -54,7 +60,7 @@ impl Inner {
             inner.failure_log.record_success();
             resource.uri = asked.clone();
             inner.apply_capabilities(&mut resource);
-            let resource = Arc::new(resource);
+            let resource = Arc::new(mark_fetched(resource, SystemTime::now()));
             let (ttl, weight) = (freshness.ttl, resource.weight());
             let worth = CacheLifetime { ttl, grace: ttl, weight };
             inner.metadata_cache.insert_current(epoch, asked, Arc::clone(&resource), &worth);
@@ -68,7 +74,7 @@ impl Inner {
         let opened = self.read_cached(uri, RequiredFreshness::WithinGrace).await?;
         let part = opened.parts.iter().find(|part| part.resource.uri == *uri);
         let Some(part) = part else { return Err(Error::not_found(uri)) };
-        let mut resource = Resource::clone(&part.resource);
+        let mut resource = mark_fetched(Resource::clone(&part.resource), opened.fetched);
         resource.size.get_or_insert(part.bytes.len() as u64);
         let is_lone = opened.parts.iter().all(|part| part.resource.uri == *uri);
         if !is_lone && resource.listable.is_none() {
@@ -104,5 +110,11 @@ impl Inner {
 
 fn mark_derived(mut resource: Resource, from: &str) -> Resource {
     resource.extra.set(MemberPlace::Meta, DERIVED_KEY, format!("\"{from}\""));
+    resource
+}
+
+fn mark_fetched(mut resource: Resource, at: SystemTime) -> Resource {
+    let time = humantime::format_rfc3339_seconds(at);
+    resource.extra.set(MemberPlace::Meta, FETCHED_KEY, format!("\"{time}\""));
     resource
 }

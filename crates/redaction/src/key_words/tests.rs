@@ -57,6 +57,10 @@ fn keys_that_name_a_secret_are_found_in_every_spelling() {
         "API_KEY_V2",
         "password_old",
         "token_prod",
+        "server_secret_token_url_key",
+        "token_file_value",
+        "password_default",
+        "secret_path_key",
     ];
     let missed: Vec<_> = keys.into_iter().filter(|key| !is_secret(key)).collect();
     assert_eq!(missed, [""; 0]);
@@ -106,6 +110,12 @@ fn keys_that_speak_about_a_secret_are_none() {
         "passport",
         "monkey",
         "secret_name",
+        "token_expires_in",
+        "token_url_path",
+        "password_file_permissions",
+        "password_authentication",
+        "smtp_sasl_password_maps",
+        "token_usage_total",
     ];
     let wrong: Vec<_> = keys.into_iter().filter(|key| is_secret(key)).collect();
     assert_eq!(wrong, [""; 0]);

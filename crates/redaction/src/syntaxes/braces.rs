@@ -120,7 +120,7 @@ impl<'t> BraceReader<'t, '_, '_> {
             // A block: its type and its labels are keys.
             for word in words.into_iter().take(8) {
                 self.walk.key(word);
-                self.walk.open_map();
+                self.walk.open_block();
                 maps += 1;
             }
         }

@@ -57,11 +57,26 @@ fn report<'t>(text: &'t str, from: usize, line_end: usize, walk: &mut Walk<'t, '
         let end = from + 1 + closed.unwrap_or(line.trim_end().len().saturating_sub(1));
         let value = Cow::Borrowed(&text[from + 1..end]);
         walk.scalar(ScalarToken { range: from + 1..end, value, quoting: Quoting::Verbatim });
-        return text[end..].find('\n').map_or(text.len(), |next| end + next + 1);
+        let next = text[end..].find('\n').map_or(text.len(), |next| end + next + 1);
+        if closed.is_some() {
+            scan_words(text, end + 1..next, walk);
+        }
+        return next;
     }
     let end = [" #", "\t#"].iter().filter_map(|mark| line.find(mark)).min().unwrap_or(line.len());
     let value = line[..end].trim_end();
     let range = from..from + value.len();
+    if walk.kind_of_next(value).is_none()
+        && let Some(rest) = value.find(char::is_whitespace)
+        && value[rest..].contains('=')
+    {
+        // A shell reads further variables behind the first one.
+        let first = from..from + rest;
+        let value = Cow::Borrowed(&text[first.clone()]);
+        walk.scalar(ScalarToken { range: first, value, quoting: Quoting::AddShellQuotes });
+        scan_words(text, from + rest..line_end, walk);
+        return line_end;
+    }
     walk.scalar(ScalarToken {
         range,
         value: Cow::Borrowed(value),
@@ -75,7 +90,8 @@ fn window(text: &str) -> usize {
     text.floor_char_boundary(64 * 1024)
 }
 
-/// Reports the variables of a line such as systemd's `Environment="A=1" B=2`.
+/// Reports the variables of a line such as systemd's `Environment="A=1" B=2`, or `A=1 B="2 3"` of a
+/// shell.
 pub(super) fn scan_words<'t>(text: &'t str, range: Range<usize>, walk: &mut Walk<'t, '_>) {
     let mut at = range.start;
     while at < range.end {
@@ -85,18 +101,34 @@ pub(super) fn scan_words<'t>(text: &'t str, range: Range<usize>, walk: &mut Walk
         let quote = word.chars().next().filter(|first| "\"'".contains(*first));
         let (start, length) = match quote {
             Some(quote) => (at + 1, lines::closing(&word[1..], quote).unwrap_or(word.len() - 1)),
-            None => (at, word.find(char::is_whitespace).unwrap_or(word.len())),
+            None => (at, word_length(word)),
         };
         let pair = &text[start..start + length];
         at = (start + length + usize::from(quote.is_some())).min(range.end);
         let Some((name, value)) = pair.split_once('=') else { continue };
         let from = start + name.len() + 1;
+        let inner = value.strip_prefix(['"', '\'']).filter(|_| quote.is_none());
+        let (from, value) = match inner {
+            Some(inner) => (from + 1, inner.strip_suffix(&value[..1]).unwrap_or(inner)),
+            None => (from, value),
+        };
         walk.key(Cow::Borrowed(name));
-        let quoting = if quote.is_some() { Quoting::Verbatim } else { Quoting::AddQuotes };
+        let is_bare = quote.is_none() && inner.is_none();
         walk.scalar(ScalarToken {
             range: from..from + value.len(),
             value: Cow::Borrowed(value),
-            quoting,
+            quoting: if is_bare { Quoting::AddQuotes } else { Quoting::Verbatim },
         });
     }
+}
+
+/// The length of the first word; a value in quotes behind its `=` may have spaces.
+fn word_length(text: &str) -> usize {
+    let end = lines::word_length(text);
+    let Some(value) = text[..end].find('=').map(|equals| equals + 1) else { return end };
+    let Some(quote) = text[value..].chars().next().filter(|first| "\"'".contains(*first)) else {
+        return end;
+    };
+    // Quotes that never close end with their line.
+    lines::closing(&text[value + 1..], quote).map_or(text.len(), |length| value + 1 + length + 1)
 }

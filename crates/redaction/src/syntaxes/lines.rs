@@ -5,19 +5,13 @@ use std::ops::Range;
 
 use crate::judge::KeyContext;
 use crate::key_words::{KeyMeaning, meaning_of};
+use crate::mask::mask_length;
 use crate::syntax::Syntax;
-use crate::values::is_harmless;
+use crate::values::{PROSE, is_harmless, is_path};
 use crate::walk::{Quoting, ScalarToken, Walk};
 
 /// The longest key that is looked for in front of a separator.
 const MAX_KEY_BYTES: usize = 128;
-
-/// Words of prose: a comment that has one behind a colon explains a key.
-const PROSE: &[&str] = &[
-    "the", "a", "an", "to", "for", "of", "is", "be", "your", "must", "in", "on", "with", "used",
-    "if", "or", "and", "this", "that", "required", "optional", "default", "see", "when", "by",
-    "from", "will", "should", "not",
-];
 
 /// A `key = value` of a line, by its places in the text.
 pub(super) struct Assignment<'t> {
@@ -170,7 +164,8 @@ fn mask_line(text: &str, range: Range<usize>, kind: &'static str, walk: &mut Wal
     }
     let value = &text[range.clone()];
     let is_end = ["-----BEGIN", "-----END"].iter().any(|mark| value.starts_with(mark));
-    if !is_harmless(value) && !is_end {
+    let is_place = kind != "password" && is_path(value);
+    if !is_harmless(value) && !is_place && !is_end {
         let quoting = Quoting::Verbatim;
         walk.secret(&ScalarToken { range, value: Cow::Borrowed(value), quoting }, kind);
     }
@@ -232,6 +227,15 @@ fn value_at(value: &str, from: usize) -> (Range<usize>, bool) {
     let value = value[..end.unwrap_or(value.len())].trim_end();
     let value = value.trim_end_matches([',', ';']);
     (from..from + value.len(), false)
+}
+
+/// The length of the word that `text` begins with. A mask, which has spaces, is a part of one.
+pub(super) fn word_length(text: &str) -> usize {
+    let mut at = 0;
+    while let Some(next) = text[at..].chars().next().filter(|next| !next.is_whitespace()) {
+        at += mask_length(&text[at..]).unwrap_or(next.len_utf8());
+    }
+    at
 }
 
 /// Where `quote` closes the text.

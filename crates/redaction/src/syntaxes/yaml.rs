@@ -10,7 +10,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, Span};
 use super::lines;
 use crate::judge::KeyContext;
 use crate::key_words::is_descriptive;
-use crate::values::{is_harmless, is_scheme, looks_random};
+use crate::values::{is_harmless, is_path, is_scheme, looks_random};
 use crate::walk::{Fit, Quoting, ScalarToken, Walk};
 
 /// Reports the keys and values of `text`.
@@ -218,6 +218,7 @@ impl<'t> YamlScanner<'t, '_, '_> {
             KeyContext::Block(kind) => Some(kind),
             KeyContext::Neutral
             | KeyContext::Secret(_)
+            | KeyContext::Named(_)
             | KeyContext::Packages
             | KeyContext::Reference => None,
         });
@@ -239,7 +240,8 @@ impl<'t> YamlScanner<'t, '_, '_> {
             anchors.secret.extend(inner.into_iter().map(|inner| (inner, kind)));
             for value in anchors.values.remove(&anchor).unwrap_or_default() {
                 let is_switch = kind == "auth" && is_scheme(&value.token.value);
-                if !is_descriptive(&value.key) && !is_switch {
+                let is_place = kind != "password" && is_path(&value.token.value);
+                if !is_descriptive(&value.key) && !is_switch && !is_place {
                     self.walk.secret(&value.token, kind);
                 }
             }

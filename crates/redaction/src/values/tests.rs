@@ -1,6 +1,6 @@
 //! Tests of the values.
 
-use super::{is_harmless, is_reference, looks_random};
+use super::{is_harmless, is_path, is_reference, is_sentence, looks_random};
 
 #[test]
 fn references_are_no_secrets_and_defaults_are() {
@@ -49,14 +49,53 @@ fn empty_values_switches_paths_and_public_keys_are_harmless() {
         "null",
         "true",
         "****",
-        "/run/secrets/db",
+        "yes",
+        "off",
         "ssh-ed25519 AAAAC3Nz x",
         "[redacted password tiny]",
     ] {
         assert!(is_harmless(value), "{value}");
     }
-    for value in ["changeme", "0", "12345", "/x+y==", "password"] {
+    for value in ["changeme", "0", "12345", "/x+y==", "password", "/run/secrets/db"] {
         assert!(!is_harmless(value), "{value}");
+    }
+}
+
+#[test]
+fn paths_look_like_paths_all_the_way() {
+    for path in [
+        "/run/secrets/db",
+        "/etc/ssl/private/server.key",
+        "~/.ssh/id_rsa",
+        "./token",
+        r"C:\Users\ada\key.pem",
+        "C:/certs/a.pem",
+        "d:/x.key",
+    ] {
+        assert!(is_path(path), "{path}");
+    }
+    let others = [
+        "p:/w0rdX9",
+        r"p:\w0rdX9",
+        "/data/Zk3vQ9x7LmP2rT8sWb5Y",
+        "/app/a b&c",
+        "/x/y",
+        "C:/",
+        "c://host/x",
+        "é:/a/b",
+    ];
+    for value in others {
+        assert!(!is_path(value), "{value}");
+    }
+}
+
+#[test]
+fn sentences_have_words_of_prose_or_an_end() {
+    for text in ["Reset your password", "Forgot password?", "is too short", "Enter it:"] {
+        assert!(is_sentence(text), "{text}");
+    }
+    for value in ["correct horse battery", "hunter2", "hunter2!", "the"] {
+        assert!(!is_sentence(value), "{value}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::judge::KeyContext;
 use crate::secret::SecretKind;
-use crate::values::is_harmless;
+use crate::values::{is_harmless, is_path};
 
 use super::{Finding, Frame, ScalarToken, Walk, is_private_key_block};
 
@@ -38,7 +38,9 @@ impl<'t> Walk<'t, '_> {
 
     /// Keeps a value of `data` until the kind of what it stands in is known.
     pub(super) fn keep_for_kubernetes(&mut self, token: &ScalarToken<'t>) {
-        let is_value = !is_harmless(&token.value) && !is_private_key_block(&token.value);
+        let is_value = !is_harmless(&token.value)
+            && !is_path(&token.value)
+            && !is_private_key_block(&token.value);
         if is_value && self.is_kubernetes_data() {
             let finding = self.masked(token, "kubernetes-secret");
             let above = self.frames.len() - 2;

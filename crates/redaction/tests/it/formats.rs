@@ -98,8 +98,8 @@ fn yaml_values_are_masked_in_quotes() {
                 "tokens:\n  - \"[redacted token tiny]\"\n  - \"[redacted token tiny]\"\n",
             ),
             (
-                "{password: x, tokens: [a, 1]}\n",
-                "{password: \"[redacted password tiny]\", tokens: [\"[redacted token tiny]\", 1]}\n",
+                "{password: x, tokens: [a, 1, 12345678, 1048576, 2000000]}\n",
+                "{password: \"[redacted password tiny]\", tokens: [\"[redacted token tiny]\", 1, \"[redacted token short]\", 1048576, 2000000]}\n",
             ),
             (
                 "secrets:\n  foo: bar\n  db: {file: ./x, name: y}\n",

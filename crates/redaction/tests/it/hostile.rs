@@ -2,6 +2,8 @@
 
 use redaction::{Redactor, Syntax};
 
+use crate::properties::SYNTAXES;
+
 fn mask(text: &str, syntax: Syntax) -> String {
     Redactor::default().mask(text, syntax).into_owned()
 }
@@ -97,20 +99,7 @@ fn texts_that_repeat_what_scanners_look_for_are_survived() {
     ];
     for filling in fillings {
         let text = filling.repeat(size / filling.len());
-        for syntax in [
-            Syntax::Text,
-            Syntax::Toml,
-            Syntax::Yaml,
-            Syntax::Json,
-            Syntax::Ini,
-            Syntax::Env,
-            Syntax::Properties,
-            Syntax::Netrc,
-            Syntax::Pgpass,
-            Syntax::Htpasswd,
-            Syntax::Xml,
-            Syntax::Hcl,
-        ] {
+        for syntax in SYNTAXES {
             mask(&text, syntax);
         }
     }

@@ -7,3 +7,4 @@ mod linear_time;
 mod other_formats;
 mod properties;
 mod quality;
+mod secret_maps;

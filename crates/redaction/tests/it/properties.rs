@@ -5,7 +5,7 @@ use proptest::prelude::{Strategy, any, prop, prop_assert_eq, prop_oneof, proptes
 use proptest::test_runner::Config;
 use redaction::{Redactor, RedactorOptions, Syntax};
 
-const SYNTAXES: [Syntax; 12] = [
+pub(crate) const SYNTAXES: [Syntax; 14] = [
     Syntax::Text,
     Syntax::Toml,
     Syntax::Yaml,
@@ -18,6 +18,8 @@ const SYNTAXES: [Syntax; 12] = [
     Syntax::Htpasswd,
     Syntax::Xml,
     Syntax::Hcl,
+    Syntax::SecretList,
+    Syntax::SecretTable,
 ];
 
 /// Pieces from which texts near to secrets are made.
@@ -89,6 +91,9 @@ const PIECES: &[&str] = &[
     "é",
     "パスワード",
     "kind: Secret\n",
+    "name,password\n",
+    "stats auth ",
+    "A=1 B=",
     "data:\n",
     "name: ",
     "value: ",

@@ -1,14 +1,18 @@
 //! Index entries: a resource cut into passages, as documents of the index.
 
+use std::iter;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use analysis::{PassageSpan, TextKind};
 use machinery::{Packer, Unpacker};
 use resource::uri::percent_decode;
 use resource::{Resource, Role};
-use tantivy::TantivyDocument;
+use tantivy::schema::Field;
 
+use crate::index::document::FieldValue;
 use crate::index::fields::Fields;
+use crate::index::keys::{hash_parts, passage_key, summary_key, text_key};
 
 /// Where a passage stands in the text of its resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub struct PassagePlace {
 }
 
 impl PassagePlace {
-    fn new(span: &PassageSpan) -> Self {
+    pub(crate) fn new(span: &PassageSpan) -> Self {
         Self {
             offset: span.range.start as u64,
             length: span.range.len() as u64,
@@ -39,7 +43,7 @@ impl PassagePlace {
         }
     }
 
-    fn pack(&self) -> Vec<u8> {
+    pub(crate) fn pack(&self) -> Vec<u8> {
         let Self { offset, length, line, lines, page, headings } = self;
         let packer = Packer::default().integer(*offset).integer(*length);
         let packer = packer.integer(*line).integer(*lines).optional_integer(*page);
@@ -62,7 +66,7 @@ impl PassagePlace {
 #[derive(Debug)]
 pub(crate) struct IndexEntry {
     pub(crate) mount: String,
-    pub(crate) resource: std::sync::Arc<Resource>,
+    pub(crate) resource: Arc<Resource>,
     /// The MIME type of the text: that of the resource, or of the form that it was read in.
     pub(crate) mime: String,
     pub(crate) text: String,
@@ -77,41 +81,46 @@ impl IndexEntry {
         text_key(self.resource.uri.as_str())
     }
 
-    /// The documents of its passages.
-    pub(crate) fn documents(&self, fields: &Fields) -> impl Iterator<Item = TantivyDocument> {
-        let (head, fields, uri_key) = (self.head(fields), *fields, self.uri_key());
-        self.spans().into_iter().enumerate().map(move |(ordinal, span)| {
-            let (mut document, place) = (head.clone(), PassagePlace::new(&span));
-            let text = self.text.get(span.range).unwrap_or_default();
-            document.add_u64(fields.ordinal, ordinal as u64);
-            document.add_u64(fields.passage_key, passage_key(uri_key, ordinal as u64));
-            document.add_bytes(fields.place, &place.pack());
-            for text_field in [fields.body, fields.dictionary, fields.spelling] {
-                document.add_text(text_field, text);
-            }
-            document.add_text(fields.heading, place.headings.join(" "));
-            document
-        })
+    /// The key of its mount.
+    pub(crate) fn mount_key(&self) -> u64 {
+        text_key(&self.mount)
     }
 
-    /// What stands for the meaning of each passage, by its key: title, description, headings and
-    /// text.
-    pub(crate) fn meanings(&self) -> Vec<(u64, String)> {
-        let uri_key = self.uri_key();
+    /// What the resource is about: its description, or what its text says at the beginning.
+    fn about(&self) -> Option<String> {
+        let own = self.resource.description.clone().filter(|own| !own.trim().is_empty());
+        own.or_else(|| analysis::summary(&self.text, text_kind(&self.mime)))
+    }
+
+    /// What stands for the meaning of the resource as a whole, with its key: its title or path, and
+    /// what it is about.
+    pub(crate) fn summary_meaning(&self) -> (u64, String) {
+        let path = || {
+            let path = percent_decode(self.resource.uri.as_str());
+            String::from_utf8_lossy(&path).replace(['/', '_', '-', '.'], " ")
+        };
+        let named = self.resource.title.clone().unwrap_or_else(path);
+        let about = self.about().unwrap_or_default();
+        (summary_key(self.mount_key(), self.uri_key()), format!("{named}\n{about}"))
+    }
+
+    /// What stands for the meaning of each passage, by its key: title, headings and text.
+    pub(crate) fn passage_meanings(&self) -> Vec<(u64, String)> {
+        let (mount, uri) = (self.mount_key(), self.uri_key());
         let title = self.resource.title.as_deref().unwrap_or(&self.resource.name);
         let about = self.resource.description.as_deref().unwrap_or_default();
-        let meaning = |(ordinal, span): (usize, PassageSpan)| {
+        let meaning = |(span, ordinal): (PassageSpan, u64)| {
             let text = self.text.get(span.range).unwrap_or_default();
             let headings = span.heading_path.join(" ");
-            let key = passage_key(uri_key, ordinal as u64);
+            let key = passage_key(mount, uri, ordinal);
             (key, format!("{title}\n{about}\n{headings}\n{text}"))
         };
-        self.spans().into_iter().enumerate().map(meaning).collect()
+        self.spans().into_iter().zip(0..).map(meaning).collect()
     }
 
     /// Its passages. A text without any is one empty passage, so that the resource is found by its
     /// name.
-    fn spans(&self) -> Vec<PassageSpan> {
+    pub(crate) fn spans(&self) -> Vec<PassageSpan> {
         let mut spans = analysis::split_passages(&self.text, text_kind(&self.mime));
         spans.truncate(MAX_PASSAGES);
         if spans.is_empty() {
@@ -121,39 +130,39 @@ impl IndexEntry {
         spans
     }
 
-    /// What all passages of the resource have in common.
-    fn head(&self, fields: &Fields) -> TantivyDocument {
-        let (mut head, resource) = (TantivyDocument::default(), &self.resource);
-        let uri = resource.uri.as_str();
-        head.add_text(fields.uri, uri);
-        head.add_u64(fields.uri_key, text_key(uri));
-        head.add_u64(fields.version, version_key(resource));
+    /// The values of the fields that all passages of the resource have in common.
+    pub(crate) fn common_values(&self, fields: &Fields) -> Vec<(Field, FieldValue)> {
+        let resource = &self.resource;
+        let (uri, notes) = (resource.uri.as_str(), &resource.annotations);
+        let path = String::from_utf8_lossy(&percent_decode(uri)).into_owned();
+        let text = |field: Field, text: &str| (field, FieldValue::Text(text.to_owned()));
+        let mut values = vec![
+            text(fields.uri, uri),
+            text(fields.address, &path),
+            text(fields.path, &path),
+            (fields.uri_key, FieldValue::Unsigned(self.uri_key())),
+            (fields.mount_key, FieldValue::Unsigned(self.mount_key())),
+            (fields.version, FieldValue::Unsigned(version_key(resource))),
+            text(fields.mime, &essence(resource.mime.as_deref().unwrap_or(&self.mime))),
+        ];
         if !self.text.is_empty() {
-            head.add_u64(fields.content_key, text_key(&self.text));
+            values.push((fields.content_key, FieldValue::Unsigned(text_key(&self.text))));
         }
-        head.add_u64(fields.mount_key, text_key(&self.mount));
-        head.add_text(fields.mime, essence(resource.mime.as_deref().unwrap_or(&self.mime)));
         let language = resource.language.as_deref();
         if let Some(language) = language.or_else(|| analysis::detect_language(&self.text)) {
             let language = language.to_ascii_lowercase();
-            let primary = language.split('-').next().unwrap_or(&language);
-            head.add_text(fields.language, primary);
+            values.push(text(fields.language, language.split('-').next().unwrap_or(&language)));
         }
-        for role in &resource.annotations.audience {
-            head.add_text(fields.audience, role_word(*role));
+        values.extend(notes.audience.iter().map(|role| text(fields.audience, role_word(*role))));
+        values.extend(notes.priority.map(|own| (fields.priority, FieldValue::Float(own))));
+        let modified = notes.modified.map(|at| (fields.modified, FieldValue::Signed(seconds(at))));
+        values.extend(modified);
+        for name in iter::once(&resource.name).chain(&resource.title) {
+            values.push(text(fields.names, &name.to_lowercase()));
         }
-        if let Some(priority) = resource.annotations.priority {
-            head.add_f64(fields.priority, priority);
-        }
-        if let Some(modified) = resource.annotations.modified {
-            head.add_i64(fields.modified, seconds(modified));
-        }
-        head.add_text(fields.title, &resource.name);
-        for text in [&resource.title, &resource.description].into_iter().flatten() {
-            head.add_text(fields.title, text);
-        }
-        head.add_text(fields.path, String::from_utf8_lossy(&percent_decode(uri)));
-        head
+        let titles = iter::once(&resource.name).chain(&resource.title);
+        values.extend(titles.chain(&self.about()).map(|title| text(fields.title, title)));
+        values
     }
 }
 
@@ -188,16 +197,6 @@ fn text_kind(mime: &str) -> TextKind {
     }
 }
 
-/// A hash of a text.
-pub(crate) fn text_key(text: &str) -> u64 {
-    hash_parts(&[text.as_bytes()])
-}
-
-/// The key of a passage, by the key of its URI and its number.
-pub(crate) fn passage_key(uri_key: u64, ordinal: u64) -> u64 {
-    hash_parts(&[&uri_key.to_le_bytes(), &ordinal.to_le_bytes()])
-}
-
 /// A hash of what tells one version of a resource from another: its etag, or else its size and the
 /// time of its last change; and of what the index holds of its description.
 pub(crate) fn version_key(resource: &Resource) -> u64 {
@@ -216,15 +215,4 @@ pub(crate) fn version_key(resource: &Resource) -> u64 {
         notes.audience
     );
     hash_parts(&[stamp.as_bytes(), described.as_bytes()])
-}
-
-fn hash_parts(parts: &[&[u8]]) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    let mut key = [0; 8];
-    hasher.finalize_xof().fill(&mut key);
-    u64::from_le_bytes(key)
 }

@@ -9,7 +9,7 @@ use tantivy::tokenizer::{self, TextAnalyzer, TokenStream, Tokenizer};
 
 /// The format of the index. Another number makes every index be built anew: raise it with the
 /// fields, the tokenizers or the way passages are cut.
-pub(crate) const FORMAT: &str = "refdesk index 1";
+pub(crate) const FORMAT: &str = "refdesk index 2";
 
 const WORDS: &str = "words";
 const DICTIONARY: &str = "dictionary";
@@ -21,6 +21,10 @@ const NAMES: &str = "names";
 pub(crate) struct Fields {
     /// The public URI of its resource.
     pub(crate) uri: Field,
+    /// The URI, percent-decoded, for conditions on its beginning.
+    pub(crate) address: Field,
+    /// Name and title in lower case, each as a whole.
+    pub(crate) names: Field,
     /// A hash of the URI, and of the version that was indexed.
     pub(crate) uri_key: Field,
     pub(crate) version: Field,
@@ -60,7 +64,9 @@ impl Fields {
         let frequencies = IndexRecordOption::WithFreqs;
         let mut schema = Schema::builder();
         let fields = Self {
-            uri: schema.add_text_field("uri", STRING | STORED),
+            uri: schema.add_text_field("uri", STORED),
+            address: schema.add_text_field("address", STRING),
+            names: schema.add_text_field("names", STRING),
             uri_key: schema.add_u64_field("uri_key", FAST | INDEXED),
             mount_key: schema.add_u64_field("mount_key", FAST | INDEXED),
             version: schema.add_u64_field("version", FAST),

@@ -1,19 +1,22 @@
 //! The search index: the passages of all indexed mounts.
 
 pub(crate) mod coverage;
+pub(crate) mod document;
 pub(crate) mod entry;
 pub(crate) mod fields;
+pub(crate) mod keys;
 pub(crate) mod store;
 pub(crate) mod writer;
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use embedding::Embedder;
 use parking_lot::{Mutex, RwLock};
-use resource::{Context, Error, Result};
+use resource::{Context, Error};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
@@ -37,7 +40,7 @@ pub struct SearchIndex {
     pub(crate) state: Arc<IndexState>,
     pub(crate) orders: OrderQueue,
     /// What search by meaning needs, once a model is there.
-    meaning: Arc<OnceLock<Arc<MeaningIndex>>>,
+    meaning: Arc<OnceLock<Result<Arc<MeaningIndex>, String>>>,
 }
 
 /// What the threads and tasks of the index share.
@@ -54,8 +57,11 @@ pub(crate) struct IndexState {
 
 impl SearchIndex {
     /// Opens the index, or makes an empty one.
-    pub fn open(options: IndexOptions) -> Result<Self> {
-        let opened = IndexStore::open(options.folder.as_deref(), options.memory);
+    pub fn open(options: IndexOptions) -> resource::Result<Self> {
+        let no_thread =
+            |error: io::Error| Error::internal("the index has no thread").caused_by(error);
+        let open = || IndexStore::open(options.folder.as_deref(), options.memory);
+        let opened = writer::politely(open).map_err(no_thread)?;
         let (store, writer) = opened.map_err(index_error)?;
         let (orders, received) = OrderQueue::new(options.memory);
         let state = Arc::new(IndexState {
@@ -65,14 +71,13 @@ impl SearchIndex {
             coverage: Mutex::default(),
             progress: watch::Sender::new(()),
         });
-        writer::spawn(Arc::clone(&state), writer, received)
-            .map_err(|error| Error::internal("the index has no thread").caused_by(error))?;
+        writer::spawn(Arc::clone(&state), writer, received).map_err(no_thread)?;
         Ok(Self { state, orders, meaning: Arc::default() })
     }
 
     /// Lets the index find by meaning too, with the vectors of `embedder`. Called before the keepers
     /// begin.
-    pub fn enable_meaning(&self, embedder: Arc<dyn Embedder>) -> Result<()> {
+    pub fn enable_meaning(&self, embedder: Arc<dyn Embedder>) -> resource::Result<()> {
         let (folder, writes) = match self.home() {
             IndexHome::Folder(folder) => (folder, true),
             IndexHome::Shared(folder) => (folder, false),
@@ -83,13 +88,24 @@ impl SearchIndex {
         };
         let meaning = MeaningIndex::open(embedder, &folder, writes)?;
         // Only the first call counts.
-        let _ = self.meaning.set(Arc::new(meaning));
+        let _ = self.meaning.set(Ok(Arc::new(meaning)));
         Ok(())
     }
 
-    /// What finds by meaning; `None` without a model.
-    pub(crate) fn meaning(&self) -> Option<&Arc<MeaningIndex>> {
-        self.meaning.get()
+    /// Tells why the model that is configured cannot be used.
+    pub fn refuse_meaning(&self, reason: String) {
+        // Only the first call counts.
+        let _ = self.meaning.set(Err(reason));
+    }
+
+    /// What finds by meaning: nothing without a model, or why the model cannot be used.
+    pub(crate) fn meaning(&self) -> Result<Option<&Arc<MeaningIndex>>, String> {
+        self.meaning.get().map(Result::as_ref).transpose().map_err(String::clone)
+    }
+
+    /// Whether it finds by meaning too.
+    pub fn has_meaning(&self) -> bool {
+        self.meaning().is_some()
     }
 
     /// Where it is kept.
@@ -100,7 +116,10 @@ impl SearchIndex {
     /// How much of which mounts it covers.
     pub fn coverage(&self) -> Coverage {
         let (home, mounts) = (self.home(), self.state.coverage.lock().clone());
-        let meaning_fault = self.meaning().and_then(|meaning| meaning.fault());
+        let meaning_fault = match self.meaning() {
+            Ok(meaning) => meaning.and_then(|meaning| meaning.fault()),
+            Err(reason) => Some(reason),
+        };
         Coverage { mounts, home, meaning_fault }
     }
 
@@ -133,7 +152,7 @@ impl SearchIndex {
     }
 
     /// What it holds, by the key of the URI.
-    pub(crate) fn indexed_versions(&self) -> Result<HashMap<u64, IndexedVersion>> {
+    pub(crate) fn indexed_versions(&self) -> resource::Result<HashMap<u64, IndexedVersion>> {
         self.state.store().indexed_versions().map_err(index_error)
     }
 

@@ -10,8 +10,9 @@ use tantivy::directory::MmapDirectory;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
-use crate::index::entry::text_key;
+use crate::index::document::PassageDocument;
 use crate::index::fields::{FORMAT, Fields};
+use crate::index::keys::text_key;
 
 /// The file that says in which format the index is, and the one that its writer holds a lock on.
 const FORMAT_FILE: &str = "format";
@@ -28,7 +29,7 @@ pub(crate) struct IndexStore {
 
 /// What the process that writes the index holds.
 pub(crate) struct WriterParts {
-    pub(crate) writer: IndexWriter,
+    pub(crate) writer: IndexWriter<PassageDocument>,
     /// The lock of the folder; an index in memory needs none.
     pub(crate) lock: Option<File>,
 }
@@ -185,7 +186,7 @@ fn reader_of(index: &Index, policy: ReloadPolicy) -> Result<IndexReader, Tantivy
     index.reader_builder().reload_policy(policy).try_into()
 }
 
-fn writer_of(index: &Index, memory: usize) -> Result<IndexWriter, TantivyError> {
+fn writer_of(index: &Index, memory: usize) -> Result<IndexWriter<PassageDocument>, TantivyError> {
     let options = IndexWriterOptions::builder()
         .memory_budget_per_thread(memory)
         .num_worker_threads(1)

@@ -5,9 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tantivy::{TantivyError, Term};
+use tokio::runtime::{self, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time;
 
 use crate::index::IndexState;
+use crate::index::document::PassageDocument;
 use crate::index::entry::IndexEntry;
 use crate::index::store::{self, IndexHome, IndexStore, WriterParts};
 
@@ -18,19 +21,32 @@ const COMMIT_INTERVAL: Duration = Duration::from_secs(1);
 const COMMIT_FACTOR: u32 = 10;
 /// An order counts at least this many bytes.
 const MIN_ORDER_BYTES: usize = 1 << 10;
-/// How far the thread stands back behind others.
+/// The most bytes of text that wait.
+const MAX_QUEUED_BYTES: usize = 8 << 20;
+/// How far the threads of the index stand back behind others.
 const NICENESS: i32 = 10;
+/// How long after the last commit searches begin to use what was merged meanwhile.
+const MERGE_WAITS: [Duration; 3] =
+    [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60)];
 /// How much text an index in memory takes, in multiples of the memory for indexing.
 const MEMORY_INDEX_FACTOR: usize = 8;
 
 /// What the thread is told to do.
 pub(crate) enum IndexOrder {
-    /// Replaces what the index holds of a resource.
-    Put(Box<IndexEntry>, OwnedSemaphorePermit),
+    /// Puts a resource into the index, in the place of what it holds of it.
+    Put(Box<IndexOrderEntry>),
     /// Removes a resource, by the key of its URI.
     Remove(u64),
     /// Makes everything so far visible, then tells.
     Commit(oneshot::Sender<()>),
+}
+
+/// A resource to be put into the index.
+pub(crate) struct IndexOrderEntry {
+    entry: IndexEntry,
+    /// Whether the index holds nothing of it.
+    is_new: bool,
+    permit: OwnedSemaphorePermit,
 }
 
 /// Sends orders to the thread.
@@ -42,19 +58,20 @@ pub(crate) struct OrderQueue {
 }
 
 impl OrderQueue {
-    /// A queue whose texts take at most `max_bytes`, and its other end.
-    pub(crate) fn new(max_bytes: usize) -> (Self, mpsc::Receiver<IndexOrder>) {
+    /// A queue for an index that has `memory`, and its other end.
+    pub(crate) fn new(memory: usize) -> (Self, mpsc::Receiver<IndexOrder>) {
         let (orders, received) = mpsc::channel(MAX_QUEUED);
+        let max_bytes = memory.min(MAX_QUEUED_BYTES);
         let bytes = Arc::new(Semaphore::new(max_bytes));
         (Self { orders, bytes, max_bytes }, received)
     }
 
     /// Puts a text into the index; waits while the queue is full.
-    pub(crate) async fn put(&self, entry: IndexEntry) {
+    pub(crate) async fn put(&self, entry: IndexEntry, is_new: bool) {
         let bytes = entry.text.len().clamp(MIN_ORDER_BYTES, self.max_bytes);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let Ok(permit) = Arc::clone(&self.bytes).acquire_many_owned(bytes).await else { return };
-        self.send(IndexOrder::Put(Box::new(entry), permit)).await;
+        self.send(IndexOrder::Put(Box::new(IndexOrderEntry { entry, is_new, permit }))).await;
     }
 
     pub(crate) async fn remove(&self, key: u64) {
@@ -86,12 +103,27 @@ struct WriterThread {
     memory_bytes: usize,
 }
 
+/// Runs `open` on a thread with a lower priority than those that answer requests. The threads that
+/// it starts inherit the priority.
+pub(crate) fn politely<T: Send>(open: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    thread::scope(|scope| {
+        let run = || {
+            // Without it the index is only less polite.
+            let _ = rustix::process::nice(NICENESS);
+            open()
+        };
+        let opened = thread::Builder::new().name("index".to_owned()).spawn_scoped(scope, run)?;
+        opened.join().map_err(|_| std::io::Error::other("the index could not be opened"))
+    })
+}
+
 /// Starts the thread, with a lower priority than those that answer requests.
 pub(crate) fn spawn(
     state: Arc<IndexState>,
     parts: Option<WriterParts>,
     mut orders: mpsc::Receiver<IndexOrder>,
 ) -> std::io::Result<()> {
+    let clock = runtime::Builder::new_current_thread().enable_time().build()?;
     let mut thread = WriterThread {
         state,
         parts,
@@ -101,10 +133,9 @@ pub(crate) fn spawn(
         memory_bytes: 0,
     };
     let run = move || {
-        // Threads that this one starts inherit it. Without it the index is only less polite.
         let _ = rustix::process::nice(NICENESS);
         thread.check_store();
-        while let Some(order) = orders.blocking_recv() {
+        while let Some(order) = thread.next_order(&clock, &mut orders) {
             if let Err(error) = thread.carry_out(order) {
                 thread.give_up_folder(&error);
             }
@@ -133,9 +164,26 @@ impl WriterThread {
         };
     }
 
+    /// Waits for the next order. Merges end after their commit: while nothing else is to be done,
+    /// searches are given what was merged.
+    fn next_order(
+        &self,
+        clock: &Runtime,
+        orders: &mut mpsc::Receiver<IndexOrder>,
+    ) -> Option<IndexOrder> {
+        for wait in MERGE_WAITS.iter().filter(|_| self.parts.is_some() && !self.is_pending) {
+            match clock.block_on(async { time::timeout(*wait, orders.recv()).await }) {
+                Ok(order) => return order,
+                // Without it, searches go on with what they have.
+                Err(_) => drop(self.state.store().reader.reload()),
+            }
+        }
+        orders.blocking_recv()
+    }
+
     fn carry_out(&mut self, order: IndexOrder) -> Result<(), TantivyError> {
         match order {
-            IndexOrder::Put(entry, _permit) => self.put(&entry)?,
+            IndexOrder::Put(order) => self.put(*order)?,
             IndexOrder::Remove(key) => self.remove(key),
             IndexOrder::Commit(done) => {
                 self.commit()?;
@@ -151,8 +199,11 @@ impl WriterThread {
         Ok(())
     }
 
-    fn put(&mut self, entry: &IndexEntry) -> Result<(), TantivyError> {
-        self.remove(entry.uri_key());
+    fn put(&mut self, order: IndexOrderEntry) -> Result<(), TantivyError> {
+        let IndexOrderEntry { entry, is_new, permit } = order;
+        if !is_new {
+            self.remove(entry.uri_key());
+        }
         let store = self.state.store();
         let Some(WriterParts { writer, .. }) = &self.parts else { return Ok(()) };
         if store.is_in_memory() {
@@ -162,7 +213,7 @@ impl WriterThread {
                 return Ok(());
             }
         }
-        for document in entry.documents(&store.fields) {
+        for document in PassageDocument::all_of(entry, store.fields, permit) {
             writer.add_document(document)?;
         }
         self.is_pending = true;

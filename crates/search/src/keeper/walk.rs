@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use resource::{Context, Provider, Resource, Result, Uri};
 
-use crate::index::entry::text_key;
+use crate::index::keys::text_key;
 use crate::text::{ResourceText, read_text};
 
 /// Bounds of a walk: links can make endlessly many folders of a few.

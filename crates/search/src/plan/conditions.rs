@@ -6,13 +6,15 @@ use analysis::{Audience, Comparison, Condition, phrase_tokens};
 use resource::Filter;
 use tantivy::Term;
 use tantivy::query::{
-    AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query as IndexQuery, RangeQuery, TermQuery,
+    AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query as IndexQuery, RangeQuery, RegexQuery,
+    TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
 use super::{Clauses, MAX_TERMS, prefix_query, term_query};
-use crate::index::entry::{essence, role_word, seconds, text_key};
+use crate::index::entry::{essence, role_word, seconds};
 use crate::index::fields::Fields;
+use crate::index::keys::text_key;
 
 pub(super) fn condition_clause(
     fields: &Fields,
@@ -112,6 +114,12 @@ fn audience_query(fields: &Fields, word: &str) -> Box<dyn IndexQuery> {
 pub(super) fn filter_clauses(fields: &Fields, filter: &Filter) -> Clauses {
     let mut clauses: Clauses = Vec::new();
     let mut require = |query| clauses.push((Occur::Must, unscored(query)));
+    if let Some(path) = filter.path.as_ref().filter(|path| !path.prefix().is_empty()) {
+        require(prefix_query(fields.address, path.prefix()));
+    }
+    if let Some(query) = filter.name.as_ref().and_then(|part| name_query(fields, part)) {
+        require(query);
+    }
     if let Some(mime) = &filter.mime {
         require(mime_query(fields, mime));
     }
@@ -130,6 +138,20 @@ pub(super) fn filter_clauses(fields: &Fields, filter: &Filter) -> Clauses {
         require(comparison_query(Comparison::GreaterOrEqual, term));
     }
     clauses
+}
+
+/// What has `part` in its name or title; `None` if the index cannot tell.
+fn name_query(fields: &Fields, part: &str) -> Option<Box<dyn IndexQuery>> {
+    let mut pattern = String::from(".*");
+    for letter in part.chars() {
+        if !letter.is_alphanumeric() {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push_str(".*");
+    let query = RegexQuery::from_pattern(&pattern, fields.names).ok()?;
+    Some(Box::new(query))
 }
 
 /// A condition that adds nothing to the score.

@@ -51,7 +51,9 @@ fn provider() -> MemoryProvider {
 async fn indexed(is_broken: bool) -> (tempfile::TempDir, Indexed) {
     let folder = tempfile::tempdir().unwrap();
     let index = open_index(Some(folder.path()));
+    assert!(!index.has_meaning());
     index.enable_meaning(Arc::new(ConceptModel { is_broken })).unwrap();
+    assert!(index.has_meaning());
     let indexed = Indexed::keeping(index, Arc::new(provider())).await;
     (folder, indexed)
 }

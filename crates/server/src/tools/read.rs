@@ -126,8 +126,13 @@ fn window_result(read: &ReadArguments, window: FormatWindow, public: Option<Stri
 fn binary_result(window: &FormatWindow, uri: Option<String>) -> ToolResult {
     let mime = window.resource.mime.as_deref().unwrap_or("application/octet-stream");
     let total = window.slice.total;
-    let mut note =
-        "not text; pass use_content_blocks, or use resources_read_embedded with media".to_owned();
+    let mut formats = window.resource.formats.iter().map(|format| format.mime.as_str());
+    let text = formats.find(|format| format.starts_with("text/"));
+    let mut note = match text {
+        Some(text) => format!("not text; accept {text:?} tells about it in words, or pass"),
+        None => "not text; pass".to_owned(),
+    };
+    note.push_str(" use_content_blocks, or use resources_read_embedded with media");
     for more in &window.resource.notes {
         note.push_str(&format!("; {more}"));
     }

@@ -155,8 +155,11 @@ fn place_words(hit: &PassageHit, title: Option<&str>) -> Option<String> {
 
 /// What a model should know of the answer: that nothing was found, or what the index lacks.
 fn search_note(results: &SearchResults) -> Option<String> {
-    let lacks_meaning = results.coverage.meaning_fault.is_some();
-    let lacks_meaning = lacks_meaning.then(|| "search by meaning lacks passages".to_owned());
+    let by_words = |reason: &String| format!("found by words alone: {reason}");
+    let lacks_meaning = results.without_meaning.as_ref().map(by_words).or_else(|| {
+        let fault = results.coverage.meaning_fault.as_ref();
+        fault.map(|_| "search by meaning lacks passages".to_owned())
+    });
     let covered = coverage_note(&results.coverage).or(lacks_meaning);
     let nothing = "nothing found; try fewer or other words, or resources_grep";
     match (results.hits.is_empty(), covered) {

@@ -10,7 +10,8 @@ use crate::args::CatArgs;
 use crate::connection::ServerConnection;
 use crate::content::{Chunk, Selection};
 use crate::error::CommandError;
-use crate::highlight::{HIGHLIGHTED, to_terminal};
+use crate::highlight::{HIGHLIGHTED, HighlightConverter};
+use crate::images::{ImageProtocol, ImageRoom, THUMBNAIL};
 use crate::output::{Output, tell, visible};
 
 /// How much of a content is held back to decide whether it needs a pager.
@@ -70,70 +71,114 @@ pub(super) async fn print_content(
     selection: &Selection,
     style: PrintStyle,
 ) -> Result<(), CommandError> {
-    let is_shown = output.is_terminal && !style.raw;
-    let highlighted = match is_shown && output.colors {
-        true => highlighted_form(connection, uri, selection).await,
-        false => None,
-    };
-    let selection = highlighted.as_ref().unwrap_or(selection);
-    let mut held: Vec<u8> = Vec::new();
-    let mut blob: Option<(Resource, Vec<u8>)> = None;
-    connection
-        .read_chunks(uri, selection, |chunk| {
-            let Chunk { resource, is_text, bytes } = chunk;
-            if !is_shown {
-                output.bytes(&bytes)?;
-            } else if is_text {
-                let text = String::from_utf8_lossy(&bytes);
-                let text = match highlighted {
-                    Some(_) => to_terminal(&text),
-                    None => visible(&text),
-                };
-                hold_text(output, &mut held, &text)?;
-            } else {
-                let (_, held) = blob.get_or_insert_with(|| (resource, Vec::new()));
-                held.extend_from_slice(&bytes);
-                return Ok(held.len() <= MAX_HELD_BYTES);
-            }
-            Ok(true)
-        })
-        .await?;
-    if let Some((resource, bytes)) = blob {
-        return show_blob(output, uri, &resource, &bytes);
+    if !output.is_terminal || style.raw {
+        let print = |chunk: Chunk| output.bytes(&chunk.bytes).map(|()| true);
+        return connection.read_chunks(uri, selection, print).await;
     }
-    let text = String::from_utf8_lossy(&held);
-    if style.pager && text.lines().count() >= output.height && show_in_pager(&text) {
-        return Ok(());
+    if let Some(form) = shown_form(connection, output, uri, selection).await {
+        let mut content = ShownContent::default();
+        if form.is_highlighted {
+            content.highlight = Some(HighlightConverter::default());
+        }
+        let take = |chunk| content.take(chunk, output);
+        match connection.read_chunks(uri, &form.selection, take).await {
+            // The server may not be able to make the form, of a file that is too large for it.
+            Err(CommandError::Failed(_)) if !content.is_printed => {}
+            read => return read.and_then(|()| content.show(output, uri, style.pager)),
+        }
     }
-    output.bytes(text.as_bytes())?;
-    if is_shown && !text.is_empty() && !text.ends_with('\n') {
-        output.bytes(b"\n")?;
-    }
-    Ok(())
+    let mut content = ShownContent::default();
+    connection.read_chunks(uri, selection, |chunk| content.take(chunk, output)).await?;
+    content.show(output, uri, style.pager)
 }
 
-/// The same selection of the highlighted form, if the server has one and no other was wanted.
-async fn highlighted_form(
+/// A form of a resource that suits a terminal better than its own.
+struct ShownForm {
+    selection: Selection,
+    is_highlighted: bool,
+}
+
+/// The highlighted form of code, or the small PNG of an image that the terminal cannot draw, if
+/// the server has one and no other was wanted.
+async fn shown_form(
     connection: &ServerConnection,
+    output: &Output,
     uri: &Uri,
     selection: &Selection,
-) -> Option<Selection> {
-    if !connection.peer.capabilities.has_metadata {
+) -> Option<ShownForm> {
+    if !connection.peer.capabilities.has_metadata || !selection.is_free() {
         return None;
     }
-    let wanted = selection.in_form(HIGHLIGHTED)?;
     let (resource, _) = connection.client.metadata(uri).await.ok()?;
-    resource.mime_types().any(|mime| mime == HIGHLIGHTED).then_some(wanted)
+    let has_form = |form: &str| resource.mime_types().any(|mime| mime == form);
+    let own = resource.mime.as_deref().unwrap_or_default();
+    let (form, is_highlighted) = if output.colors && has_form(HIGHLIGHTED) {
+        (HIGHLIGHTED, true)
+    } else if own.starts_with("image/") && has_form(THUMBNAIL) {
+        let protocol = ImageProtocol::of_terminal()?;
+        let is_small = resource.size.is_none_or(|size| size <= MAX_HELD_BYTES as u64);
+        let is_drawn = protocol.draws(own) && is_small && protocol != ImageProtocol::Sixel;
+        (Some(THUMBNAIL).filter(|_| !is_drawn)?, false)
+    } else {
+        return None;
+    };
+    Some(ShownForm { selection: selection.in_form(form)?, is_highlighted })
 }
 
-/// Keeps text for the pager; prints what is too long to keep.
-fn hold_text(output: &mut Output, held: &mut Vec<u8>, text: &str) -> Result<(), CommandError> {
-    held.extend_from_slice(text.as_bytes());
-    if held.len() > MAX_HELD_BYTES {
-        output.bytes(held)?;
-        held.clear();
+/// Content on its way to a terminal.
+#[derive(Default)]
+struct ShownContent {
+    /// Converts the text, if it is of the highlighted form.
+    highlight: Option<HighlightConverter>,
+    /// Text for the pager.
+    held: String,
+    /// Whether there was text that is too long for the pager.
+    is_printed: bool,
+    blob: Option<(Resource, Vec<u8>)>,
+}
+
+impl ShownContent {
+    /// Takes a chunk; returns whether more is wanted.
+    fn take(&mut self, chunk: Chunk, output: &mut Output) -> Result<bool, CommandError> {
+        let Chunk { resource, is_text, bytes, offset: _ } = chunk;
+        if !is_text {
+            let (_, held) = self.blob.get_or_insert_with(|| (resource, Vec::new()));
+            held.extend_from_slice(&bytes);
+            return Ok(held.len() <= MAX_HELD_BYTES);
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        self.held.push_str(&match &mut self.highlight {
+            Some(converter) => converter.convert(&text),
+            None => visible(&text),
+        });
+        if self.held.len() > MAX_HELD_BYTES {
+            // The last character stays: a text that does not end with a newline gets one.
+            let last = self.held.floor_char_boundary(self.held.len() - 1);
+            output.bytes(&self.held.as_bytes()[..last])?;
+            self.held.drain(..last);
+            self.is_printed = true;
+        }
+        Ok(true)
     }
-    Ok(())
+
+    /// Shows what was held back.
+    fn show(mut self, output: &mut Output, uri: &Uri, pager: bool) -> Result<(), CommandError> {
+        if let Some((resource, bytes)) = &self.blob {
+            return show_blob(output, uri, resource, bytes);
+        }
+        if let Some(converter) = &mut self.highlight {
+            self.held.push_str(&converter.finish());
+        }
+        let is_long = self.held.lines().count() >= output.height;
+        if pager && !self.is_printed && is_long && show_in_pager(&self.held) {
+            return Ok(());
+        }
+        output.bytes(self.held.as_bytes())?;
+        if !self.held.is_empty() && !self.held.ends_with('\n') {
+            output.bytes(b"\n")?;
+        }
+        Ok(())
+    }
 }
 
 /// Shows a text in the pager of the user; returns whether there is one.
@@ -157,7 +202,10 @@ fn show_blob(
     bytes: &[u8],
 ) -> Result<(), CommandError> {
     let mime = resource.mime.as_deref().unwrap_or("application/octet-stream");
-    if let Some(sequence) = image_sequence(mime, bytes, |name| std::env::var(name).ok()) {
+    let is_image = mime.starts_with("image/") && bytes.len() <= MAX_HELD_BYTES;
+    let protocol = is_image.then(ImageProtocol::of_terminal).flatten();
+    let room = ImageRoom { columns: output.width.unwrap_or(80), pixels: output.pixels };
+    if let Some(sequence) = protocol.and_then(|own| own.sequence(mime, bytes, room)) {
         output.bytes(sequence.as_bytes())?;
         return output.line("");
     }
@@ -167,38 +215,8 @@ fn show_blob(
     )))
 }
 
-/// The escape sequences that draw an image, for terminals that are known to draw images.
-fn image_sequence(
-    mime: &str,
-    bytes: &[u8],
-    variable: impl Fn(&str) -> Option<String>,
-) -> Option<String> {
-    if !mime.starts_with("image/") || mime.contains("svg") {
-        return None;
-    }
-    let term = variable("TERM").unwrap_or_default();
-    let program = variable("TERM_PROGRAM").unwrap_or_default();
-    let data = base64_simd::STANDARD.encode_to_string(bytes);
-    let is_kitty = term.contains("kitty") || term.contains("ghostty") || program == "ghostty";
-    if is_kitty && mime == "image/png" {
-        // The kitty graphics protocol: base64 in chunks of 4096, `m=1` on all but the last.
-        let chunks: Vec<&[u8]> = data.as_bytes().chunks(4096).collect();
-        let mut sequence = String::new();
-        for (at, chunk) in chunks.iter().enumerate() {
-            let more = u8::from(at + 1 < chunks.len());
-            let keys = if at == 0 { format!("a=T,f=100,m={more}") } else { format!("m={more}") };
-            let chunk = String::from_utf8_lossy(chunk);
-            sequence.push_str(&format!("\x1b_G{keys};{chunk}\x1b\\"));
-        }
-        return Some(sequence);
-    }
-    let is_iterm = program == "iTerm.app" || program == "WezTerm";
-    let size = bytes.len();
-    is_iterm
-        .then(|| format!("\x1b]1337;File=inline=1;size={size};preserveAspectRatio=1:{data}\x07"))
-}
-
-async fn print_json(
+/// Prints what `selection` wants of a resource as JSON, in the members that a read has.
+pub(super) async fn print_json(
     connection: &ServerConnection,
     output: &mut Output,
     uri: &Uri,
@@ -220,24 +238,4 @@ async fn print_json(
         false => part["blob"] = base64_simd::STANDARD.encode_to_string(&bytes).into(),
     }
     output.json(&part)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::image_sequence;
-
-    #[test]
-    fn images_are_drawn_by_terminals_that_can() {
-        let set = |name: &'static str, value: &'static str| {
-            move |wanted: &str| (wanted == name).then(|| value.to_owned())
-        };
-        let kitty = image_sequence("image/png", &[7; 5_000], set("TERM", "xterm-kitty")).unwrap();
-        assert_eq!(kitty.matches("\x1b_G").count(), 2);
-        assert!(kitty.contains("a=T,f=100,m=1;") && kitty.contains("\x1b_Gm=0;"), "{kitty}");
-        let iterm = image_sequence("image/jpeg", b"x", set("TERM_PROGRAM", "iTerm.app")).unwrap();
-        assert!(iterm.starts_with("\x1b]1337;File=inline=1;size=1;"), "{iterm}");
-        assert!(image_sequence("image/png", b"x", set("TERM", "xterm")).is_none());
-        assert!(image_sequence("image/svg+xml", b"x", set("TERM_PROGRAM", "WezTerm")).is_none());
-        assert!(image_sequence("text/plain", b"x", set("TERM", "xterm-kitty")).is_none());
-    }
 }

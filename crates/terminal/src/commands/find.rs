@@ -1,15 +1,13 @@
 //! `refdesk find`: resources by name.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::args::FindArgs;
 use crate::connection::ServerConnection;
 use crate::error::CommandError;
 use crate::filter::NamePattern;
 use crate::output::Output;
-
-/// How many resources a search by name looks at.
-const MAX_WALKED: usize = 1_000_000;
+use crate::walk::tell_cut;
 
 pub(super) async fn run(
     args: &FindArgs,
@@ -23,7 +21,7 @@ pub(super) async fn run(
     let pattern = NamePattern::new(&args.pattern);
     let (mut found, mut is_cut) = (Vec::new(), false);
     let end = connection
-        .walk(start.as_ref(), MAX_WALKED, |walked| {
+        .walk(start.as_ref(), |walked| {
             let resource = &walked.row.resource;
             let title = resource.title.as_deref();
             if pattern.matches(&resource.name) || title.is_some_and(|title| pattern.matches(title))
@@ -41,12 +39,11 @@ pub(super) async fn run(
             Ok(true)
         })
         .await?;
-    end.tell(MAX_WALKED);
+    end.tell();
     if is_cut {
-        crate::output::tell(&format!("there is more than {}; raise --limit", args.limit));
+        tell_cut(args.limit);
     }
     if args.server.json {
-        let found: Vec<Value> = found.clone();
         output.json(&json!({ "resources": found }))?;
     }
     if found.is_empty() { Err(CommandError::NothingFound) } else { Ok(()) }

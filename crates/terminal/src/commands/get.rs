@@ -3,7 +3,7 @@
 use resource::{Template, Uri, VariableValue, VariableValues};
 use serde_json::{Value, json};
 
-use super::cat::{PrintStyle, print_content};
+use super::cat::{PrintStyle, print_content, print_json};
 use crate::args::GetArgs;
 use crate::connection::ServerConnection;
 use crate::content::Selection;
@@ -28,10 +28,16 @@ pub(super) async fn run(
     let values = parse_values(template, &args.values)?;
     let uri = template.uri.expand(&values);
     if args.uri_only {
-        return output.line(&uri);
+        return match args.server.json {
+            true => output.json(&json!({ "uri": uri })),
+            false => output.line(&uri),
+        };
     }
     let uri = Uri::parse(&uri).map_err(|error| CommandError::Usage(format!("{uri}: {error}")))?;
     let selection = Selection::parse(&args.window)?;
+    if args.server.json {
+        return print_json(connection, output, &uri, &selection).await;
+    }
     let style = PrintStyle { raw: false, pager: true };
     print_content(connection, output, &uri, &selection, style).await
 }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::args::LsArgs;
 use crate::connection::ServerConnection;
 use crate::error::CommandError;
-use crate::filter::{RowFilter, sort_rows};
+use crate::filter::{RowCollector, RowFilter, compare};
 use crate::listing::Row;
 use crate::output::{Output, Style, one_line, shown_uri};
 use crate::table::{self, Cell};
 use crate::tree::{TreeLine, tree_lines};
-use crate::walk::WalkedRow;
+use crate::walk::{WalkedRow, tell_cut};
 
 const MOUNTS: &str = "refdesk://mounts";
 
@@ -28,24 +28,33 @@ pub(super) async fn run(
         Some(written) => Some(connection.resolve_uri(written).await?),
         None => None,
     };
-    if args.tree || args.all {
+    if args.tree {
+        return list_tree(args, connection, output, start.as_ref(), &filter).await;
+    }
+    if args.all {
         return list_below(args, connection, output, start.as_ref(), &filter).await;
     }
     if start.is_none() && connection.is_refdesk() && filter.is_empty() && args.sort.is_none() {
         return list_mounts(args, connection, output).await;
     }
-    let mut rows = connection.rows(start.as_ref(), args.limit + 1).await?;
-    rows.retain(|row| filter.matches(&row.resource));
-    let is_cut = rows.len() > args.limit;
-    rows.truncate(args.limit);
-    if let Some(order) = args.sort {
-        sort_rows(&mut rows, order);
-    }
+    let mut collector = RowCollector::new(&filter, args.sort, args.limit);
+    connection.each_row(start.as_ref(), |row| Ok(collector.take(row))).await?;
+    let (rows, is_cut) = collector.finish();
     print_rows(args, output, &rows)?;
+    end_list(args, &filter, rows.is_empty(), is_cut)
+}
+
+/// Says what is not shown, and whether anything is.
+fn end_list(
+    args: &LsArgs,
+    filter: &RowFilter,
+    is_empty: bool,
+    is_cut: bool,
+) -> Result<(), CommandError> {
     if is_cut {
-        crate::output::tell(&format!("there is more than {}; raise --limit", args.limit));
+        tell_cut(args.limit);
     }
-    if rows.is_empty() && !filter.is_empty() { Err(CommandError::NothingFound) } else { Ok(()) }
+    if is_empty && !filter.is_empty() { Err(CommandError::NothingFound) } else { Ok(()) }
 }
 
 fn print_rows(args: &LsArgs, output: &mut Output, rows: &[Row]) -> Result<(), CommandError> {
@@ -102,6 +111,15 @@ fn long_cells(row: &Row, now: SystemTime) -> Vec<Cell> {
     ]
 }
 
+/// The cells of a folder that only URIs tell of.
+fn absent_cells() -> Vec<Cell> {
+    let absent = |_| Cell::number("-");
+    let mut cells = vec![Cell::styled(Style::Dim, "collection")];
+    cells.extend((0..3).map(absent));
+    cells.push(Cell::text("-"));
+    cells
+}
+
 /// The mounts of a refdesk and their state.
 async fn list_mounts(
     args: &LsArgs,
@@ -154,7 +172,7 @@ impl ServerConnection {
     }
 }
 
-/// Everything below `start`: as a tree, or one URI a line.
+/// Everything below `start`, one URI a line.
 async fn list_below(
     args: &LsArgs,
     connection: &ServerConnection,
@@ -162,55 +180,90 @@ async fn list_below(
     start: Option<&Uri>,
     filter: &RowFilter,
 ) -> Result<(), CommandError> {
-    let mut found = Vec::new();
+    let mut collector = RowCollector::new(filter, args.sort, args.limit);
     let end = connection
-        .walk(start, args.limit, |walked| {
-            let is_wanted = match args.tree {
-                true => {
-                    filter.is_empty()
-                        || walked.row.is_folder()
-                        || filter.matches(&walked.row.resource)
-                }
-                false => !walked.row.is_folder() && filter.matches(&walked.row.resource),
-            };
-            if is_wanted {
-                found.push(walked);
-            }
-            Ok(true)
-        })
+        .walk(start, |walked| Ok(walked.row.is_folder() || collector.take(walked.row)))
         .await?;
-    if args.tree && !args.server.json {
-        print_tree(output, &found)?;
-    } else {
-        let mut rows: Vec<Row> = found.iter().map(|walked| walked.row.clone()).collect();
-        if let Some(order) = args.sort {
-            sort_rows(&mut rows, order);
-        }
-        print_rows(args, output, &rows)?;
-    }
-    end.tell(args.limit);
-    if found.is_empty() && !filter.is_empty() { Err(CommandError::NothingFound) } else { Ok(()) }
+    let (rows, is_cut) = collector.finish();
+    print_rows(args, output, &rows)?;
+    end.tell();
+    end_list(args, filter, rows.is_empty(), is_cut)
 }
 
-fn print_tree(output: &mut Output, walked: &[WalkedRow]) -> Result<(), CommandError> {
+/// Everything below `start` as a tree; with a filter, what matches and the collections around it.
+async fn list_tree(
+    args: &LsArgs,
+    connection: &ServerConnection,
+    output: &mut Output,
+    start: Option<&Uri>,
+    filter: &RowFilter,
+) -> Result<(), CommandError> {
+    let mut found: Vec<WalkedRow> = Vec::new();
+    // The collections around the next row that are not shown yet.
+    let mut around: Vec<WalkedRow> = Vec::new();
+    let end = connection
+        .walk(start, |walked| {
+            around.retain(|outer| outer.depth < walked.depth);
+            if filter.matches(&walked.row.resource) {
+                found.append(&mut around);
+                found.push(walked);
+            } else if walked.row.is_folder() {
+                around.push(walked);
+            }
+            Ok(found.len() <= args.limit)
+        })
+        .await?;
+    let is_cut = found.len() > args.limit;
+    found.truncate(args.limit);
+    if args.server.json {
+        let mut rows: Vec<Row> = found.iter().map(|walked| walked.row.clone()).collect();
+        if let Some(order) = args.sort {
+            rows.sort_by(|one, other| compare(&one.resource, &other.resource, order));
+        }
+        print_rows(args, output, &rows)?;
+    } else {
+        print_tree(args, output, &found)?;
+    }
+    end.tell();
+    end_list(args, filter, found.is_empty(), is_cut)
+}
+
+fn print_tree(
+    args: &LsArgs,
+    output: &mut Output,
+    walked: &[WalkedRow],
+) -> Result<(), CommandError> {
+    let now = SystemTime::now();
+    let mut rows = Vec::new();
     // Whether the collection at each depth has more rows to come.
     let mut open: Vec<bool> = Vec::new();
-    for TreeLine { name, row, depth, is_last } in tree_lines(walked) {
+    for TreeLine { name, row, depth, is_last } in tree_lines(walked, args.sort) {
         open.truncate(depth);
-        let mut line: String =
+        let mut lead: String =
             open.iter().map(|goes_on| if *goes_on { "│   " } else { "    " }).collect();
-        line.push_str(if is_last { "└── " } else { "├── " });
-        let name = one_line(&name);
-        line.push_str(&match row.is_none_or(Row::is_collection) {
-            true => output.paint(Style::Collection, &format!("{name}/")),
-            false => name,
-        });
-        let leaf = row.filter(|row| !row.is_collection());
-        if let Some(size) = leaf.and_then(|row| row.resource.size) {
-            line.push_str(&output.paint(Style::Dim, &format!("  {}", table::size(size))));
-        }
-        output.line(&line)?;
+        lead.push_str(if is_last { "└── " } else { "├── " });
         open.push(!is_last);
+        let name = one_line(&name);
+        let cell = match row.is_none_or(Row::is_collection) {
+            true => Cell::styled(Style::Collection, format!("{name}/")),
+            false => Cell::text(name),
+        };
+        let cell = cell.behind(lead);
+        if args.long {
+            let mut cells = row.map_or_else(absent_cells, |row| long_cells(row, now));
+            cells.push(cell);
+            rows.push(cells);
+            continue;
+        }
+        let leaf = row.filter(|row| !row.is_collection());
+        let size = leaf.and_then(|row| row.resource.size);
+        let size = size.map_or_else(String::new, |size| format!("  {}", table::size(size)));
+        let cell = match output.width {
+            Some(width) => cell.fitted(width.saturating_sub(size.len())),
+            None => cell,
+        };
+        let size = if size.is_empty() { size } else { output.paint(Style::Dim, &size) };
+        output.line(&format!("{}{size}", cell.painted(output)))?;
     }
-    Ok(())
+    table::lines(output, &rows).iter().try_for_each(|line| output.line(line))
 }

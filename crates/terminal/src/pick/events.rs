@@ -17,6 +17,8 @@ pub(crate) struct PickOptions {
     pub(crate) source: TreeSource,
     /// Whether the server searches content.
     pub(crate) has_search: bool,
+    /// Whether the server tells of changes of a collection that it is asked to watch.
+    pub(crate) can_watch: bool,
     pub(crate) budget: u64,
     /// The columns and lines of the view.
     pub(crate) size: (u16, u16),
@@ -65,6 +67,8 @@ pub(crate) enum PickEvent {
         node: NodeId,
         tokens: PickTokens,
     },
+    /// The server says that a resource changed; without a URI, that some list did.
+    Changed(Option<String>),
     /// Nothing else waits: match some more names.
     Step,
 }
@@ -76,6 +80,8 @@ pub(crate) enum PickTimer {
     Search,
     /// A rest of the cursor.
     Preview,
+    /// A pause in the changes of the server.
+    Refresh,
 }
 
 /// What the picker wants to know.
@@ -104,6 +110,10 @@ pub(crate) enum PickRequest {
         node: NodeId,
         uri: Arc<str>,
         format: Option<&'static str>,
+    },
+    /// Tell of changes in a collection.
+    Watch {
+        uri: Arc<str>,
     },
     /// Draw everything again.
     Redraw,

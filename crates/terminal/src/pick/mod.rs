@@ -2,6 +2,7 @@
 //!
 //! `state` decides, `view` draws, `requests` asks the server; the loop here joins them.
 
+mod changes;
 mod events;
 mod filter;
 mod keys;
@@ -11,6 +12,7 @@ mod node;
 mod placement;
 mod preview;
 mod preview_view;
+mod refresh;
 mod requests;
 mod result;
 mod state;
@@ -21,8 +23,11 @@ mod view;
 
 use std::sync::Arc;
 
+#[cfg(test)]
+pub(crate) use result::give;
 pub(crate) use view::{draw_keys, grouped};
 
+use client::{NotificationKind, NotificationReceiver};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
@@ -58,6 +63,7 @@ pub(crate) async fn run(
         source,
         // A server that does not list its tools can still be picked from.
         has_search: connection.has_tool(requests::SEARCH_TOOL).await.unwrap_or(false),
+        can_watch: connection.peer.capabilities.has_subscribe,
         budget: args.budget,
         size: screen.size(),
     };
@@ -75,6 +81,7 @@ async fn pick(
     connection: &ServerConnection,
 ) -> Result<Vec<Arc<str>>, CommandError> {
     let mut answers = FuturesUnordered::new();
+    let mut changes = connection.client.notifications();
     let mut requests = state.start();
     loop {
         for request in requests {
@@ -94,7 +101,8 @@ async fn pick(
             Some(event) => state.update(PickEvent::Input(event)),
             None => {
                 screen.draw(|frame| view::draw_picker(&state, theme, frame))?;
-                let event = next_event(&mut screen, &mut answers, state.has_work()).await;
+                let event =
+                    next_event(&mut screen, &mut answers, &mut changes, state.has_work()).await;
                 state.update(event.ok_or(CommandError::Interrupted)?)
             }
         };
@@ -105,13 +113,26 @@ async fn pick(
 async fn next_event<F: Future<Output = PickEvent>>(
     screen: &mut FullScreen,
     answers: &mut FuturesUnordered<F>,
+    changes: &mut NotificationReceiver,
     has_work: bool,
 ) -> Option<PickEvent> {
     tokio::select! {
         biased;
         event = screen.next_event() => event.map(PickEvent::Input),
         Some(answer) = answers.next(), if !answers.is_empty() => Some(answer),
+        Some(change) = next_change(changes) => Some(change),
         // Gives way to the connection first.
         () = tokio::task::yield_now(), if has_work => Some(PickEvent::Step),
+    }
+}
+
+/// The next change that the server tells; `None` once the connection is closed.
+async fn next_change(changes: &mut NotificationReceiver) -> Option<PickEvent> {
+    loop {
+        match changes.next().await?.kind {
+            NotificationKind::Updated(uri) => return Some(PickEvent::Changed(Some(uri))),
+            NotificationKind::ResourceListChanged => return Some(PickEvent::Changed(None)),
+            _ => {}
+        }
     }
 }

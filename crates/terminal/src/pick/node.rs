@@ -87,6 +87,12 @@ pub(crate) struct PickNode {
     pub(crate) is_group: bool,
     /// Whether a search named it, and no list has described it yet.
     pub(super) is_stub: bool,
+    /// Whether it stays, whatever lists say: it is a mount.
+    pub(super) is_pinned: bool,
+    /// Whether the list that had it has it no more.
+    pub(crate) is_gone: bool,
+    /// When a list named it last, counted in rows.
+    pub(super) listed_at: u64,
     pub(crate) load: PickLoad,
     pub(crate) children: Vec<NodeId>,
 }

@@ -1,7 +1,7 @@
 //! Where the rows of a plain list stand in the tree: as they come, by mount, or by their URIs.
 
 use crate::output::one_line;
-use crate::pick::node::{NodeId, PickRow, ROOT};
+use crate::pick::node::{NodeId, PickLoad, PickRow, ROOT};
 use crate::pick::tree::PickTree;
 
 /// How deep the collections go that URIs imply.
@@ -58,6 +58,56 @@ impl PickPlacement {
     }
 }
 
+impl PickTree {
+    /// Adds the mounts of a refdesk at the top. Returns whether some of them can be found in the
+    /// plain list alone.
+    pub(crate) fn add_mounts(&mut self, mounts: &[PickMount]) -> bool {
+        let is_first = !self.has_mounts();
+        let (mut listed, mut groups, mut has_plain) = (Vec::new(), Vec::new(), false);
+        for PickMount { name, root } in mounts {
+            match root {
+                Some(root) if root.ends_with('/') => {
+                    let uri = root.clone();
+                    let name = name.clone();
+                    let row = PickRow {
+                        uri,
+                        name,
+                        is_collection: true,
+                        is_folder: true,
+                        ..PickRow::default()
+                    };
+                    self.add(ROOT, row);
+                    if let Some(mount) = self.find(root) {
+                        self.get_mut(mount).is_pinned = true;
+                    }
+                    listed.push(root.clone());
+                }
+                Some(root) => {
+                    let group = self.add_group(ROOT, root, name);
+                    if let Some(group) = group {
+                        self.get_mut(group).is_pinned = true;
+                    }
+                    groups.extend(group.map(|group| (root.clone(), group)));
+                    has_plain = true;
+                }
+                None => has_plain = true,
+            }
+        }
+        if is_first {
+            self.get_mut(ROOT).load = PickLoad::Unloaded;
+        }
+        if !mounts.is_empty() {
+            self.placement = PickPlacement::Mounts { listed, groups };
+        }
+        has_plain
+    }
+
+    /// Whether the top of the tree is the mounts of a refdesk.
+    pub(crate) fn has_mounts(&self) -> bool {
+        matches!(self.placement, PickPlacement::Mounts { .. })
+    }
+}
+
 /// Adds a row below the collections that its URI implies after the first `from` bytes.
 fn add_implied(tree: &mut PickTree, parent: NodeId, row: PickRow, from: usize) {
     let mut parent = parent;
@@ -65,7 +115,10 @@ fn add_implied(tree: &mut PickTree, parent: NodeId, row: PickRow, from: usize) {
     for end in implied_ends(&row.uri, from) {
         let folder = &row.uri[..end];
         parent = match tree.find(folder) {
-            Some(known) => known,
+            Some(known) => {
+                tree.mark_listed(known);
+                known
+            }
             None => {
                 let name = decoded(&row.uri[start..end]);
                 match tree.add_group(parent, folder, name.trim_matches('/')) {

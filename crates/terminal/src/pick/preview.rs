@@ -63,6 +63,14 @@ impl PreviewCache {
     }
 }
 
+impl PreviewCache {
+    /// Forgets what is known of a resource.
+    pub(crate) fn forget(&mut self, node: NodeId) {
+        self.previews.retain(|key, _| key.node != node);
+        self.order.retain(|key| key.node != node);
+    }
+}
+
 /// The rows of a text in a pane: long lines go on in the next row, tabs are spaces.
 pub(crate) fn wrapped(text: &str, width: usize, skip: usize, most: usize) -> Vec<String> {
     let width = width.max(2);

@@ -22,6 +22,8 @@ pub(super) const SEARCH_TOOL: &str = "resources_search";
 const SEARCH_PAUSE: Duration = Duration::from_millis(250);
 /// How long the cursor rests before a resource is read.
 const PREVIEW_PAUSE: Duration = Duration::from_millis(60);
+/// How long changes pause before lists are read again.
+const REFRESH_PAUSE: Duration = Duration::from_millis(300);
 /// How many passages are shown.
 const MAX_HITS: usize = 30;
 /// How many lines before a passage are shown with it.
@@ -54,6 +56,7 @@ pub(super) async fn perform(connection: &ServerConnection, request: PickRequest)
             tokio::time::sleep(match timer {
                 PickTimer::Search => SEARCH_PAUSE,
                 PickTimer::Preview => PREVIEW_PAUSE,
+                PickTimer::Refresh => REFRESH_PAUSE,
             })
             .await;
             PickEvent::Timer { timer, serial }
@@ -64,6 +67,13 @@ pub(super) async fn perform(connection: &ServerConnection, request: PickRequest)
         }
         PickRequest::Preview { key, uri, format } => preview(connection, key, &uri, format).await,
         PickRequest::Measure { node, uri, format } => measure(connection, node, &uri, format).await,
+        PickRequest::Watch { uri } => {
+            // Without it, changes of the list still come.
+            if let Err(error) = connection.client.subscribe(&uri).await {
+                tracing::debug!("no subscription to {uri}: {error}");
+            }
+            PickEvent::Step
+        }
         PickRequest::Redraw => PickEvent::Step,
     }
 }

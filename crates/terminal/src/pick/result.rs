@@ -46,7 +46,7 @@ fn check_name(name: &str) -> Result<(), CommandError> {
 }
 
 /// Prints, packs or saves what was picked.
-pub(super) async fn give(
+pub(crate) async fn give(
     args: &PickArgs,
     connection: &ServerConnection,
     output: &mut Output,

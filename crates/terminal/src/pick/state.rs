@@ -1,7 +1,7 @@
 //! State of the picker: pure, changed by events alone, and asking for requests in return.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ratatui::crossterm::event::{Event, KeyEventKind};
@@ -46,6 +46,12 @@ pub(crate) struct PickState {
     /// On a narrow terminal: whether the preview stands in the place of the list.
     pub(crate) is_preview_open: bool,
     pub(crate) outcome: Option<PickOutcome>,
+    /// The lists that changed since they were read.
+    pub(super) dirty: HashSet<NodeId>,
+    /// Whether the timer runs after which they are read again.
+    pub(super) is_refresh_due: bool,
+    /// The collections that the server watches for us.
+    pub(super) watched: HashSet<NodeId>,
     shown_key: Option<PreviewKey>,
     search_serial: u64,
     preview_serial: u64,
@@ -80,6 +86,9 @@ impl PickState {
             preview_scroll: 0,
             is_preview_open: false,
             outcome: None,
+            dirty: HashSet::new(),
+            is_refresh_due: false,
+            watched: HashSet::new(),
             shown_key: None,
             search_serial: 0,
             preview_serial: 0,
@@ -114,6 +123,10 @@ impl PickState {
             PickEvent::Mounts(mounts) => self.take_mounts(mounts, &mut requests),
             PickEvent::Page { node, rows, next } => {
                 self.tree.add_page(node, rows, next);
+                self.follow_page(&mut requests);
+                if self.tree.is_refreshing(node) {
+                    self.request_page(node, &mut requests);
+                }
                 self.open_only_one();
                 self.is_stale = true;
             }
@@ -130,6 +143,7 @@ impl PickState {
             PickEvent::Measured { node, tokens } => {
                 self.tokens.insert(node, tokens);
             }
+            PickEvent::Changed(uri) => self.take_change(uri.as_deref(), &mut requests),
             PickEvent::Step => self.match_names(),
         }
         self.settle(&mut requests);
@@ -141,7 +155,7 @@ impl PickState {
         self.names.as_ref().is_some_and(|names| names.has_work(&self.tree))
     }
 
-    fn match_names(&mut self) {
+    pub(super) fn match_names(&mut self) {
         let (tree, filter) = (&self.tree, &self.filter);
         let shows = |node: &PickNode| filter.matches(tree, node);
         if let Some(names) = &mut self.names {
@@ -163,7 +177,14 @@ impl PickState {
         // A refdesk that does not tell its mounts still has a list.
         let mounts = mounts.unwrap_or_default();
         self.is_stale = true;
+        let is_again = self.tree.has_mounts();
         let has_plain = self.tree.add_mounts(&mounts);
+        if is_again {
+            if has_plain {
+                self.refresh_list(ROOT, requests);
+            }
+            return;
+        }
         match has_plain || mounts.is_empty() {
             true => self.request_page(ROOT, requests),
             false => self.tree.add_page(ROOT, Vec::new(), None),
@@ -211,6 +232,7 @@ impl PickState {
                 requests.push(PickRequest::Search { serial, query: self.query.clone() });
             }
             PickTimer::Preview if serial == self.preview_serial => self.request_preview(requests),
+            PickTimer::Refresh => self.refresh(requests),
             PickTimer::Search | PickTimer::Preview => {}
         }
     }
@@ -225,6 +247,11 @@ impl PickState {
             self.previews.put(key, PickPreview::Loading);
             requests.push(PickRequest::Preview { key, uri, format });
         }
+    }
+
+    /// Lets the preview of a resource be asked for again.
+    pub(super) fn forget_shown(&mut self, node: NodeId) {
+        self.shown_key = self.shown_key.filter(|key| key.node != node);
     }
 
     /// The query or the filter changed: searches again from the beginning.
@@ -324,6 +351,7 @@ impl PickState {
             let Some(node) = self.tree.next_to_walk() else { break };
             self.request_page(node, requests);
         }
+        self.follow(requests);
         let current = self.current();
         if current != self.shown_key {
             (self.shown_key, self.preview_scroll) = (current, 0);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::output::one_line;
 use crate::pick::node::{NodeId, PickLine, PickLoad, PickNode, PickRow, ROOT};
-use crate::pick::placement::{PickMount, PickPlacement, decoded};
+use crate::pick::placement::{PickPlacement, decoded};
+use crate::pick::refresh::ListRefresh;
 
 /// How many resources the tree holds.
 pub(crate) const MAX_NODES: usize = 200_000;
@@ -19,14 +20,23 @@ const MAX_TEXT: usize = 1_024;
 /// All resources that were listed so far.
 #[derive(Debug)]
 pub(crate) struct PickTree {
-    nodes: Vec<PickNode>,
+    pub(super) nodes: Vec<PickNode>,
     by_uri: HashMap<Arc<str>, NodeId>,
     mimes: HashSet<Arc<str>>,
-    placement: PickPlacement,
+    pub(super) placement: PickPlacement,
     /// The collections that a walk through everything has not finished, in its order.
-    to_walk: VecDeque<NodeId>,
+    pub(super) to_walk: VecDeque<NodeId>,
     empty_pages: usize,
     pub(crate) loading: usize,
+    /// Counts the rows that lists named.
+    pub(super) stamp: u64,
+    /// The stamp from which on a row is of the list that is read now.
+    pub(super) page_start: u64,
+    /// Counts the rows that were not there before, or came again in a refresh.
+    pub(super) fresh: u64,
+    pub(super) refreshes: HashMap<NodeId, ListRefresh>,
+    /// Resources that a refresh found changed.
+    pub(super) altered: Vec<NodeId>,
 }
 
 impl PickTree {
@@ -46,6 +56,11 @@ impl PickTree {
             to_walk: VecDeque::from([ROOT]),
             empty_pages: 0,
             loading: 0,
+            stamp: 0,
+            page_start: 0,
+            fresh: 0,
+            refreshes: HashMap::new(),
+            altered: Vec::new(),
         };
         let mut root = tree.node(row, ROOT);
         (root.is_open, root.depth) = (true, 0);
@@ -57,7 +72,7 @@ impl PickTree {
         &self.nodes[id.0 as usize]
     }
 
-    fn get_mut(&mut self, id: NodeId) -> &mut PickNode {
+    pub(super) fn get_mut(&mut self, id: NodeId) -> &mut PickNode {
         &mut self.nodes[id.0 as usize]
     }
 
@@ -83,7 +98,10 @@ impl PickTree {
     pub(crate) fn slice(&self, start: usize, count: usize) -> impl Iterator<Item = NodeId> {
         let end = start.saturating_add(count).min(self.nodes.len());
         let ids = (start.max(1)..end).map(|at| NodeId(at as u32));
-        ids.filter(|id| self.get(*id).first == *id && !self.get(*id).uri.is_empty())
+        ids.filter(|id| {
+            let node = self.get(*id);
+            node.first == *id && !node.uri.is_empty() && !node.is_gone
+        })
     }
 
     /// Where `slice` begins after everything that is loaded now.
@@ -91,7 +109,7 @@ impl PickTree {
         self.nodes.len()
     }
 
-    fn node(&mut self, row: PickRow, parent: NodeId) -> PickNode {
+    pub(super) fn node(&mut self, row: PickRow, parent: NodeId) -> PickNode {
         let id = NodeId(self.nodes.len() as u32);
         let (depth, mount) = match self.nodes.get(parent.0 as usize) {
             Some(above) if parent != ROOT => (above.depth.saturating_add(1), above.mount),
@@ -139,6 +157,9 @@ impl PickTree {
             is_open: false,
             is_group: false,
             is_stub: false,
+            is_pinned: false,
+            is_gone: false,
+            listed_at: self.stamp,
             load: if row.is_collection { PickLoad::Unloaded } else { PickLoad::Complete },
             children: Vec::new(),
         }
@@ -146,9 +167,15 @@ impl PickTree {
 
     /// Adds a resource below `parent`, unless it is there or the tree is full.
     pub(crate) fn add(&mut self, parent: NodeId, row: PickRow) -> Option<NodeId> {
+        self.stamp += 1;
         let known = self.find(&row.uri);
         let stub = known.filter(|known| self.get(*known).is_stub);
-        let is_there = known.is_some_and(|known| self.get(known).parent == parent);
+        let is_same = |known: &NodeId| self.get(*known).parent == parent && stub.is_none();
+        let there = known.filter(is_same).or_else(|| self.listed_before(parent, &row.uri));
+        if let Some(there) = there {
+            self.renew(there, row);
+            return None;
+        }
         let id = match stub {
             Some(id) => {
                 let (mount, first) = (self.get(parent).mount, id);
@@ -157,9 +184,10 @@ impl PickTree {
                     PickNode { mount: if parent == ROOT { id } else { mount }, ..node };
                 id
             }
-            None if self.is_full() || is_there => return None,
+            None if self.is_full() => return None,
             None => self.push(parent, row),
         };
+        self.fresh += 1;
         let node = self.get(id);
         if node.is_walked && node.first == id && node.depth < MAX_DEPTH {
             self.to_walk.push_back(id);
@@ -199,7 +227,9 @@ impl PickTree {
             is_collection: true,
             ..PickRow::default()
         };
-        let id = self.add(parent, row)?;
+        let known = self.find(uri).filter(|known| self.get(*known).is_group);
+        let added = self.add(parent, row);
+        let id = known.or(added)?;
         let node = self.get_mut(id);
         (node.load, node.is_group) = (PickLoad::Complete, true);
         Some(id)
@@ -208,40 +238,6 @@ impl PickTree {
     /// Keeps the first list from being asked for, until the mounts are known.
     pub(crate) fn await_mounts(&mut self) {
         self.get_mut(ROOT).load = PickLoad::Loading;
-    }
-
-    /// Adds the mounts of a refdesk at the top. Returns whether some of them can be found in the
-    /// plain list alone.
-    pub(crate) fn add_mounts(&mut self, mounts: &[PickMount]) -> bool {
-        let (mut listed, mut groups, mut has_plain) = (Vec::new(), Vec::new(), false);
-        for PickMount { name, root } in mounts {
-            match root {
-                Some(root) if root.ends_with('/') => {
-                    let uri = root.clone();
-                    let name = name.clone();
-                    let row = PickRow {
-                        uri,
-                        name,
-                        is_collection: true,
-                        is_folder: true,
-                        ..PickRow::default()
-                    };
-                    self.add(ROOT, row);
-                    listed.push(root.clone());
-                }
-                Some(root) => {
-                    let group = self.add_group(ROOT, root, name);
-                    groups.extend(group.map(|group| (root.clone(), group)));
-                    has_plain = true;
-                }
-                None => has_plain = true,
-            }
-        }
-        self.get_mut(ROOT).load = PickLoad::Unloaded;
-        if !mounts.is_empty() {
-            self.placement = PickPlacement::Mounts { listed, groups };
-        }
-        has_plain
     }
 
     /// Whether the node is a line of its own: all but the root.
@@ -260,8 +256,14 @@ impl PickTree {
     /// A page of the list of `id` came.
     pub(crate) fn add_page(&mut self, id: NodeId, rows: Vec<PickRow>, next: Option<String>) {
         self.loading = self.loading.saturating_sub(1);
+        if self.get(id).is_gone {
+            self.cancel_refresh(id);
+            self.get_mut(id).load = PickLoad::Unloaded;
+            return;
+        }
         let count = rows.len();
-        let before = self.nodes.len();
+        let before = self.fresh;
+        self.begin_page(id, count);
         let mut placement = std::mem::take(&mut self.placement);
         for row in rows {
             match id {
@@ -272,11 +274,12 @@ impl PickTree {
             }
         }
         self.placement = placement;
-        let is_empty = self.nodes.len() == before;
+        let is_empty = self.fresh == before;
         self.empty_pages = if is_empty { self.empty_pages + 1 } else { 0 };
         let is_same = is_empty && count > 0 && id != ROOT;
         let is_circle = is_same || self.empty_pages > MAX_EMPTY_PAGES;
         let is_full = self.is_full();
+        self.end_page(id, next.is_some());
         self.get_mut(id).load = match next {
             None => PickLoad::Complete,
             Some(_) if is_full => PickLoad::Failed(format!(
@@ -291,6 +294,7 @@ impl PickTree {
 
     pub(crate) fn fail(&mut self, id: NodeId, words: &str) {
         self.loading = self.loading.saturating_sub(1);
+        self.cancel_refresh(id);
         self.get_mut(id).load = PickLoad::Failed(one_line(words));
     }
 
@@ -311,8 +315,9 @@ impl PickTree {
 
     /// The next collection that a walk through everything would list.
     pub(crate) fn next_to_walk(&mut self) -> Option<NodeId> {
-        let is_done =
-            |node: &PickNode| matches!(node.load, PickLoad::Complete | PickLoad::Failed(_));
+        let is_done = |node: &PickNode| {
+            node.is_gone || matches!(node.load, PickLoad::Complete | PickLoad::Failed(_))
+        };
         while self.to_walk.front().is_some_and(|id| is_done(self.get(*id))) {
             self.to_walk.pop_front();
         }

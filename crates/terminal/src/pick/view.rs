@@ -190,9 +190,23 @@ fn open_box(title: &'static str, width: u16, height: u16, area: Rect, buffer: &m
     let place = area.centered(Constraint::Length(width), Constraint::Length(height));
     let block = Block::bordered().title(title);
     let inside = block.inner(place);
+    blank_wide_before(place, buffer);
     Clear.render(place, buffer);
     block.render(place, buffer);
     inside
+}
+
+/// Blanks the wide letters that end inside of the left edge of `place`: a terminal shows a letter
+/// whole, over the border, or not at all.
+fn blank_wide_before(place: Rect, buffer: &mut Buffer) {
+    let Some(x) = place.x.checked_sub(1) else { return };
+    for y in place.top()..place.bottom() {
+        if let Some(cell) = buffer.cell_mut((x, y))
+            && columns(cell.symbol()) > 1
+        {
+            cell.set_symbol(" ");
+        }
+    }
 }
 
 fn draw_help(theme: ViewTheme, area: Rect, buffer: &mut Buffer) {

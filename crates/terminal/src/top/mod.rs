@@ -38,11 +38,14 @@ pub(crate) async fn run(
         )));
     }
     if connection.is_started_here {
-        return Err(CommandError::Failed(
-            "no refdesk runs for this folder; start one with `refdesk serve --daemon`, or name \
-             one with --server"
+        return Err(CommandError::Failed(match &connection.locked {
+            None => "no refdesk runs for this folder; start one with `refdesk serve --daemon`, or \
+                     name one with --server"
                 .to_owned(),
-        ));
+            Some(url) => format!(
+                "the refdesk at {url} wants a token: pass --header \"Authorization: Bearer TOKEN\""
+            ),
+        }));
     }
     if args.server.json {
         let snapshot = TopSnapshot::read(connection).await?;

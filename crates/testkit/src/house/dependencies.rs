@@ -166,7 +166,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "doctor",
-        workspace: &["machinery", "resource"],
+        workspace: &["resource"],
         external: ExternalCrates::AllBut(&["clap", "rmcp", "toml"]),
     },
     DependencyRule { package: "bench", workspace: &[], external: ExternalCrates::AllBut(&[]) },
@@ -198,7 +198,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "testkit",
-        workspace: &["machinery", "resource"],
+        workspace: &["resource"],
         external: ExternalCrates::AllBut(&[]),
     },
 ];

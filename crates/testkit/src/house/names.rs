@@ -64,7 +64,7 @@ fn question_heading(source: &SourceFile) -> Option<Violation> {
 
 /// Clauses cited by a file that `docs/clauses.md` does not define.
 fn undefined_clauses(source: &SourceFile, defined: &BTreeSet<&str>) -> Vec<Violation> {
-    let cited = source.lines().filter(|(_, line)| is_comment(line));
+    let cited = source.lines().filter_map(|(number, line)| Some((number, comment_of(line)?)));
     let unknown = cited.flat_map(|(number, line)| {
         let codes = clause_codes(line).filter(|code| !defined.contains(code));
         codes.map(move |code| (number, code)).collect::<Vec<_>>()
@@ -75,8 +75,11 @@ fn undefined_clauses(source: &SourceFile, defined: &BTreeSet<&str>) -> Vec<Viola
     unknown.map(told).collect()
 }
 
-fn is_comment(line: &str) -> bool {
-    ["//", "#", "*", "\"\"\""].iter().any(|mark| line.trim_start().starts_with(mark))
+/// The comment that a line is, or ends in.
+fn comment_of(line: &str) -> Option<&str> {
+    let is_comment =
+        ["//", "#", "*", "\"\"\""].iter().any(|mark| line.trim_start().starts_with(mark));
+    if is_comment { Some(line) } else { line.rsplit_once(" // ").map(|(_, comment)| comment) }
 }
 
 /// The codes in the first column of the tables of `docs/clauses.md`.
@@ -85,18 +88,21 @@ fn defined_clauses(clauses: &str) -> BTreeSet<&str> {
     rows.flat_map(clause_codes).collect()
 }
 
-/// Codes such as `K-03` or `S2093-26`: capitals and digits, a hyphen, two or three digits.
+/// Codes such as `K-03`, `S2093-26` or `R-25A-01`: capitals and digits, perhaps another such part,
+/// and two or three digits, with hyphens between them.
 fn clause_codes(line: &str) -> impl Iterator<Item = &str> {
     let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
     words.filter(|word| is_clause(word))
 }
 
 fn is_clause(word: &str) -> bool {
-    let Some((letters, number)) = word.split_once('-') else { return false };
+    let Some((letters, number)) = word.rsplit_once('-') else { return false };
+    let (letters, middle) = letters.split_once('-').unwrap_or((letters, ""));
     let is_prefix = letters.starts_with(|c: char| c.is_ascii_uppercase())
         && letters.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+    let is_middle = middle.len() <= 3 && middle.chars().all(|c| c.is_ascii_alphanumeric());
     let is_number = (2..=3).contains(&number.len()) && number.chars().all(|c| c.is_ascii_digit());
-    is_prefix && is_number && !STANDARDS.contains(&letters)
+    is_prefix && is_middle && is_number && !STANDARDS.contains(&letters)
 }
 
 /// What looks like a clause and is the name of a standard.
@@ -154,9 +160,11 @@ mod tests {
 
     #[test]
     fn a_clause_that_nobody_defined_is_seen() {
-        let text = "//! A.\n/// K-03, and S2093-26.\nlet utf = \"UTF-16 B-12\"; \n// UTF-16, 2025-11-25, X-1\n";
+        let text = "//! A.\n/// K-03, and S2093-26.\nlet utf = \"UTF-16 B-12\"; \n// UTF-16, 2025-11-25, X-1\n\
+            call(); // \x4b-99\n// R-25A-01\n";
         let seen = rules(&[("crates/a/src/a.rs", text)]);
-        assert_eq!(seen.len(), 1, "{seen:?}");
-        assert!(seen[0].1 == 2 && seen[0].2.contains("S2093-26"), "{seen:?}");
+        let codes: Vec<_> =
+            seen.iter().map(|(_, line, rule)| (*line, rule.rsplit(' ').next())).collect();
+        assert_eq!(codes, [(2, Some("S2093-26")), (5, Some("K-99")), (6, Some("R-25A-01"))]);
     }
 }

@@ -74,14 +74,10 @@ impl MountMasker {
         is_meant.then(|| self.0.syntax_of(&redaction_path(uri))).flatten()
     }
 
-    /// How the content of a resource is masked; `None` if it is given as it is. The name of the
-    /// file that links lead to says more than that of the link.
+    /// How the content of a resource is masked; `None` if it is given as it is.
     fn syntax_of(&self, resource: &Resource) -> Option<Syntax> {
-        let target = resource.link_target.as_deref().and_then(|path| self.0.syntax_of(path));
-        let named = self.syntax_of_uri(&resource.uri);
-        let syntax = target.filter(|syntax| syntax.has_keys()).or(named).or(target)?;
-        let mime = resource.mime.as_deref();
-        Some(if syntax.has_keys() { syntax } else { mime.map_or(syntax, Syntax::of_mime) })
+        let (target, mime) = (resource.link_target.as_deref(), resource.mime.as_deref());
+        self.0.syntax_of_content(self.syntax_of_uri(&resource.uri), target, mime)
     }
 
     /// Whether a name or a syntax says that there are secrets, whatever the content is.

@@ -11,6 +11,7 @@ use resource::{
 use super::RenderedProvider;
 use super::describe::{add_forms, kind_of};
 use super::forms::MadeForm;
+use super::original::{OriginalHold, SearchedDocument};
 
 impl RenderedProvider {
     pub(super) async fn read_document(
@@ -20,7 +21,7 @@ impl RenderedProvider {
         request: &ReadRequest,
     ) -> Result<Reading> {
         if request.wants_form() || !self.formats.is_empty() {
-            let described = add_forms(self.inner.stat(ctx, uri).await?);
+            let described = self.describe(ctx, uri).await?;
             return self.read_chosen(ctx, &described, request).await;
         }
         self.read_usual(ctx, uri, request).await
@@ -43,7 +44,7 @@ impl RenderedProvider {
                 _ => self.inner.read(ctx, uri, request).await,
             };
         };
-        match self.choose_form(kind, described, request)? {
+        match self.choose_form(described, request)? {
             ChosenFormat::Form(form) => {
                 match self.read_form(ctx, described, (kind, form), request).await {
                     // The settings wish for a form; the request did not ask for it.
@@ -54,11 +55,10 @@ impl RenderedProvider {
                 }
             }
             ChosenFormat::Original => {
-                self.check_original(ctx, described, kind).await?;
                 let plain = ReadRequest { format: None, ..request.clone() };
                 let mut reading = self.inner.read(ctx, uri, &plain).await?;
                 describe_parts(&mut reading);
-                Ok(reading)
+                self.check_original(ctx, reading).await
             }
             ChosenFormat::Usual => self.read_usual(ctx, uri, request).await,
         }
@@ -72,12 +72,7 @@ impl RenderedProvider {
         }
     }
 
-    fn choose_form(
-        &self,
-        kind: DocumentKind,
-        described: &Resource,
-        request: &ReadRequest,
-    ) -> Result<ChosenFormat> {
+    fn choose_form(&self, described: &Resource, request: &ReadRequest) -> Result<ChosenFormat> {
         let formats = || described.formats.iter().map(|format| format.mime.as_str());
         let chosen = match &request.format {
             Some(wanted) => {
@@ -92,10 +87,10 @@ impl RenderedProvider {
         Ok(match chosen {
             None => ChosenFormat::Usual,
             Some(0) => ChosenFormat::Original,
-            Some(at) => match kind.forms().get(at - 1) {
-                Some(form) => ChosenFormat::Form(*form),
-                None => ChosenFormat::Usual,
-            },
+            Some(at) => {
+                let form = described.formats.get(at).and_then(|chosen| Form::of_mime(&chosen.mime));
+                form.map_or(ChosenFormat::Usual, ChosenFormat::Form)
+            }
         })
     }
 
@@ -128,41 +123,38 @@ impl RenderedProvider {
         let Content::Parts(parts) = &mut reading.content else { return Ok(reading) };
         let [original] = &mut parts[..] else { return select(reading, request) };
         let described = Arc::clone(&original.resource);
-        let document = kind_of(&described).filter(|kind| kind.is_document());
-        let Some(kind) = document.filter(|_| described.formats.len() > 1) else {
+        let Some(kind) = kind_of(&described).filter(|_| described.formats.len() > 1) else {
             return select(reading, request);
         };
-        match self.forms.form(ctx, &described, (kind, Form::Markdown)).await {
+        let hold = match SearchedDocument::of_part(original) {
+            Some(document) => self.hold_original(ctx, &document).await,
+            None => None,
+        };
+        let Some(form) = kind.forms().first().filter(|_| kind.is_document() || hold.is_some())
+        else {
+            return select(reading, request);
+        };
+        let text = match self.forms.form(ctx, &described, (kind, *form)).await {
             Ok(made) => {
-                let taken = if made.is_masked { 0 } else { described.size.unwrap_or_default() };
-                let text = within(&request.window, taken).and_then(|window| {
+                let taken = if hold.is_some() { 0 } else { described.size.unwrap_or_default() };
+                within(&request.window, taken).and_then(|window| {
                     let request = ReadRequest { window, ..whole(request) };
-                    form_part(&described, Form::Markdown, &made, &request)
-                });
-                if made.is_masked {
-                    parts.clear();
-                }
-                match text {
-                    Ok(mut text) => {
-                        if made.is_masked {
-                            note(&mut text.resource, WITHHELD);
-                        }
-                        parts.push(text);
-                    }
-                    Err(error) if parts.is_empty() => return Err(error.about(uri)),
-                    Err(error) => {
-                        note(&mut parts[0].resource, &format!("its text is left out: {error}"));
-                    }
-                }
+                    form_part(&described, *form, &made, &request)
+                })
             }
-            // What cannot be converted now may hold what is masked later.
-            Err(failure) if failure.is_passing() && self.forms.masks(uri) => {
-                return Err(Error::from(failure).about(uri));
+            Err(failure) => Err(Error::from(failure)),
+        };
+        match (text, hold) {
+            (Ok(text), None) => parts.push(text),
+            (Ok(mut text), Some(hold)) => {
+                note(&mut text.resource, &hold.words());
+                *parts = vec![text];
             }
-            Err(failure) => {
-                let words = format!("its text is left out: {}", failure.message);
-                note(&mut original.resource, &words);
+            (Err(error), None) => {
+                note(&mut original.resource, &format!("its text is left out: {}", error.message));
             }
+            (Err(error), Some(OriginalHold::HoldsSecrets)) => return Err(error.about(uri)),
+            (Err(_), Some(hold)) => return Err(hold.refusal(None).about(uri)),
         }
         reading.total_parts = match &reading.content {
             Content::Parts(parts) => parts.len(),
@@ -178,7 +170,7 @@ impl RenderedProvider {
         uri: &Uri,
         (request, too_large): (&ReadRequest, Error),
     ) -> Result<Reading> {
-        let described = add_forms(self.inner.stat(ctx, uri).await?);
+        let described = self.describe(ctx, uri).await?;
         let document = kind_of(&described).filter(|kind| kind.is_document());
         let Some(kind) = document else { return Err(too_large) };
         let read = self.read_form(ctx, &described, (kind, Form::Markdown), request).await;
@@ -201,7 +193,7 @@ impl RenderedProvider {
         request: &ReadRequest,
     ) -> Result<Reading> {
         if request.part == Some(1) {
-            let described = add_forms(self.inner.stat(ctx, uri).await?);
+            let described = self.describe(ctx, uri).await?;
             if let Some(kind) = kind_of(&described).filter(|kind| kind.is_document()) {
                 let first = ReadRequest { part: None, ..request.clone() };
                 let mut reading =
@@ -210,41 +202,11 @@ impl RenderedProvider {
                 return Ok(reading);
             }
         }
-        if self.forms.masks(uri) {
-            let described = add_forms(self.inner.stat(ctx, uri).await?);
-            if let Some(kind) = kind_of(&described) {
-                self.check_original(ctx, &described, kind).await?;
-            }
-        }
         let mut reading = self.inner.read(ctx, uri, request).await?;
         describe_parts(&mut reading);
-        Ok(reading)
-    }
-
-    /// Refuses the original of a document in whose text a secret was masked.
-    async fn check_original(
-        &self,
-        ctx: &Context,
-        described: &Arc<Resource>,
-        kind: DocumentKind,
-    ) -> Result<()> {
-        if !kind.is_document() || !self.forms.masks(&described.uri) {
-            return Ok(());
-        }
-        match self.forms.form(ctx, described, (kind, Form::Markdown)).await {
-            Ok(made) if made.is_masked => {
-                let message = format!("{WITHHELD}; read it as text/markdown");
-                Err(Error::new(ErrorKind::Unsupported, message).about(&described.uri))
-            }
-            Err(failure) if failure.is_passing() => Err(Error::from(failure).about(&described.uri)),
-            _ => Ok(()),
-        }
+        self.check_original(ctx, reading).await
     }
 }
-
-/// Why an original is not given.
-pub(in crate::layers) const WITHHELD: &str =
-    "the original is withheld: its text holds secrets, which are masked here";
 
 /// What a reading gives of a document.
 enum ChosenFormat {

@@ -1,8 +1,8 @@
-//! Descriptions of documents: their forms and sections, by name and MIME type alone.
+//! Descriptions of documents: their forms and sections, by name and MIME type.
 
 use std::sync::Arc;
 
-use convert::{DocumentKind, Form};
+use convert::DocumentKind;
 use resource::{Format, Outline, Resource, Uri, uri};
 
 /// The kind of a document, if it can be converted.
@@ -33,11 +33,14 @@ pub(super) fn add_forms(mut item: Arc<Resource>) -> Arc<Resource> {
     let mime = resource.mime.clone().unwrap_or_else(|| kind.mime().to_owned());
     let (size, etag) = (resource.size, resource.etag.clone());
     let original = Format { mime, size, etag, is_made: false };
-    let form = |form: &Form| {
-        let mime = form.mime().to_owned();
+    // A source may give a document a type that one of its forms has: each type stands once.
+    let essence = original.mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let forms = kind.forms().iter().map(|form| form.mime()).filter(|form| *form != essence);
+    let formats = forms.map(|mime| {
+        let mime = mime.to_owned();
         Format { mime, size: None, etag: None, is_made: true }
-    };
-    resource.formats = std::iter::once(original).chain(kind.forms().iter().map(form)).collect();
+    });
+    resource.formats = std::iter::once(original).chain(formats).collect();
     resource.outline =
         kind.section_unit().map(|unit| Arc::new(Outline { unit, total: None, titles: Vec::new() }));
     item

@@ -2,24 +2,32 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use convert::{Converted, DocumentKind, Form, MAX_DOCUMENT_BYTES, Section};
 use futures_util::{StreamExt, stream};
-use machinery::{Cache, CacheBounds, SingleFlight};
+use machinery::{Cache, CacheBounds, CacheLifetime, SingleFlight};
 use redaction::{Redaction, Syntax};
 use resource::{
     Body, ByteSource, Content, Context, Error, ErrorKind, Outline, Provider, ReadRequest, Resource,
     Result, Uri,
 };
+use tokio::time::Instant;
 
 use super::describe::file_name;
-use super::{ConvertJob, DocumentSource, Rendered};
+use super::masking::mask_form;
+use super::{ConvertJob, DocumentSource, FormExtent, Rendered};
 use crate::layers::redacted::redaction_path;
 
 /// The most bytes of forms in memory.
 const MAX_KEPT_BYTES: usize = 32 << 20;
+
+/// A failure that may pass is kept for this many times as long as the attempt took, so that a document
+/// that makes converters hang takes a small part of their time.
+const FAILURE_FACTOR: u32 = 6;
+const MAX_FAILURE_TIME: Duration = Duration::from_secs(60);
 
 /// The mark that says UTF-8, before a text that the source has decoded.
 const UTF_8_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -32,8 +40,8 @@ pub(super) struct FormStore {
     flights: SingleFlight<FormKey, FormOutcome>,
 }
 
-/// Whose form of which version of which document.
-type FormKey = (Arc<str>, Uri, String, Form);
+/// Whose form of which version of which document, and with how much of its tables.
+type FormKey = (Arc<str>, Uri, String, Form, FormExtent);
 
 /// A form, or why there is none.
 type FormOutcome = std::result::Result<Arc<MadeForm>, FormFailure>;
@@ -46,6 +54,18 @@ pub(super) struct MadeForm {
     pub(super) outline: Option<Arc<Outline>>,
     /// Whether a secret was masked in it.
     pub(super) is_masked: bool,
+    /// Whether a limit cut off some of the text.
+    is_cut: bool,
+}
+
+/// What is known of the secrets in a document.
+pub(super) enum SecretVerdict {
+    /// Nothing in it is masked.
+    Clean,
+    /// A secret in it is masked.
+    HoldsSecrets,
+    /// Not all of its text was seen.
+    Unsearched(FormFailure),
 }
 
 /// Why a document has no such form.
@@ -80,26 +100,72 @@ impl FormStore {
         original: &Arc<Resource>,
         (kind, form): (DocumentKind, Form),
     ) -> FormOutcome {
+        self.form_with(ctx, original, (kind, form, FormExtent::Shown)).await
+    }
+
+    /// Whether the text of a document holds secrets, all of it: also what a form does not show.
+    pub(super) async fn search(
+        &self,
+        ctx: &Context,
+        original: &Arc<Resource>,
+        kind: DocumentKind,
+    ) -> SecretVerdict {
+        let Some(first) = kind.forms().first().copied().filter(|form| form.is_text()) else {
+            return SecretVerdict::Clean;
+        };
+        let is_cut = match self.form(ctx, original, (kind, first)).await {
+            Ok(shown) if shown.is_masked => return SecretVerdict::HoldsSecrets,
+            Ok(shown) => shown.is_cut,
+            Err(failure) => return SecretVerdict::Unsearched(failure),
+        };
+        // The table of a sheet shows no long formulas, and not all comments.
+        let wanted = match kind {
+            DocumentKind::Xlsx | DocumentKind::Ods => Form::Json,
+            _ if is_cut => first,
+            _ => return SecretVerdict::Clean,
+        };
+        match self.form_with(ctx, original, (kind, wanted, FormExtent::Searched)).await {
+            Ok(all) if all.is_masked => SecretVerdict::HoldsSecrets,
+            Ok(all) if all.is_cut => SecretVerdict::Unsearched(FormFailure {
+                kind: ErrorKind::TooLarge,
+                message: Cow::Borrowed("its text is over the limits"),
+            }),
+            Ok(_) => SecretVerdict::Clean,
+            Err(failure) => SecretVerdict::Unsearched(failure),
+        }
+    }
+
+    async fn form_with(
+        &self,
+        ctx: &Context,
+        original: &Arc<Resource>,
+        wanted: (DocumentKind, Form, FormExtent),
+    ) -> FormOutcome {
         let document = InnerDocument {
             inner: Arc::clone(&self.inner),
             ctx: ctx.clone(),
             original: Arc::clone(original),
         };
         let terms = self.terms.clone();
-        let Some(key) = form_key(ctx, original, form) else {
-            return make_form(terms, document, (kind, form)).await;
+        let Some(key) = form_key(ctx, original, wanted) else {
+            return make_form(terms, document, wanted).await;
         };
         if let Some(made) = self.made.get(&key) {
             return made;
         }
         let (made, own_key) = (Arc::clone(&self.made), key.clone());
         let work = async move {
-            let outcome = make_form(terms, document, (kind, form)).await;
-            // What may succeed later is tried again.
-            let is_final = !matches!(&outcome, Err(failure) if failure.is_passing());
-            if is_final {
-                let weight = outcome.as_ref().map_or(256, |form| form.body.len() + 256);
-                made.insert(own_key, outcome.clone(), weight);
+            let started = Instant::now();
+            let outcome = make_form(terms, document, wanted).await;
+            let weight = outcome.as_ref().map_or(256, |form| form.body.len() + 256);
+            match &outcome {
+                // What may succeed later is tried again, but not at once if the attempt took long.
+                Err(failure) if failure.is_passing() => {
+                    let ttl = (started.elapsed() * FAILURE_FACTOR).min(MAX_FAILURE_TIME);
+                    let lifetime = CacheLifetime { ttl, grace: ttl, weight };
+                    made.insert_current(made.epoch(), own_key, outcome.clone(), &lifetime);
+                }
+                _ => made.insert(own_key, outcome.clone(), weight),
             }
             outcome
         };
@@ -108,7 +174,7 @@ impl FormStore {
 
     /// Whether the text of what is at `uri` is masked by this layer.
     pub(super) fn masks(&self, uri: &Uri) -> bool {
-        syntax_of(&self.terms.redaction, uri).is_some()
+        masks(&self.terms.redaction, uri)
     }
 }
 
@@ -119,15 +185,19 @@ impl FormFailure {
     }
 }
 
-fn form_key(ctx: &Context, original: &Resource, form: Form) -> Option<FormKey> {
+fn form_key(
+    ctx: &Context,
+    original: &Resource,
+    (_, form, extent): (DocumentKind, Form, FormExtent),
+) -> Option<FormKey> {
     let version = original.etag.clone()?;
-    Some((Arc::clone(ctx.principal().key()), original.uri.clone(), version, form))
+    Some((Arc::clone(ctx.principal().key()), original.uri.clone(), version, form, extent))
 }
 
 async fn make_form(
     terms: Rendered,
     document: InnerDocument,
-    (kind, form): (DocumentKind, Form),
+    (kind, form, extent): (DocumentKind, Form, FormExtent),
 ) -> FormOutcome {
     let uri = &document.original.uri;
     if let Some(size) = document.original.size.filter(|size| *size > MAX_DOCUMENT_BYTES) {
@@ -136,52 +206,34 @@ async fn make_form(
         );
         return Err(Error::new(ErrorKind::TooLarge, message).into());
     }
-    let syntax = syntax_of(&terms.redaction, uri).filter(|_| form.is_text());
-    let keep = terms.keep && syntax.is_none();
-    let job = ConvertJob { kind, form, name: &file_name(uri), source: &document, keep };
-    let converted = terms.converter.convert(job).await?;
-    let outline = converted.outline(kind).map(Arc::new);
-    Ok(Arc::new(match syntax {
-        Some(syntax) => {
-            let syntax = if form == Form::Json { Syntax::of_mime(form.mime()) } else { syntax };
-            mask_form(&terms.redaction, syntax, converted, outline)
+    let has_masks = masks(&terms.redaction, uri);
+    let keep = terms.keep && !has_masks;
+    let job = ConvertJob { kind, form, extent, name: &file_name(uri), source: &document, keep };
+    let converted = terms.converter.convert(job).await;
+    let (converted, is_masked) = match converted {
+        Ok(converted) if has_masks && form.is_text() => {
+            mask_form(&terms.redaction, (form, extent), converted).await?
         }
-        None => {
-            let Converted { body, sections, losses } = converted;
-            MadeForm { body: body.into(), sections, losses, outline, is_masked: false }
+        Ok(converted) => (converted, false),
+        Err(error) => {
+            let mut failure = FormFailure::from(error);
+            if has_masks {
+                let masked = terms.redaction.redactor().mask(&failure.message, Syntax::Text);
+                failure.message = Cow::Owned(masked.into_owned());
+            }
+            return Err(failure);
         }
-    }))
-}
-
-/// How a text of what is at `uri` is masked; `None` if it is not.
-fn syntax_of(redaction: &Redaction, uri: &Uri) -> Option<Syntax> {
-    redaction.syntax_of(&redaction_path(uri)).map(|_| Syntax::Text)
-}
-
-/// Masks each section, so that its place is known afterwards.
-fn mask_form(
-    redaction: &Redaction,
-    syntax: Syntax,
-    converted: Converted,
-    outline: Option<Arc<Outline>>,
-) -> MadeForm {
-    let text = String::from_utf8_lossy(&converted.body).into_owned();
-    let mut sections = converted.sections;
-    let starts: Vec<usize> = sections.iter().map(|section| section.start).collect();
-    let (mut body, mut is_masked) = (String::with_capacity(text.len()), false);
-    let first = starts.first().copied().unwrap_or(text.len());
-    let ends = starts.iter().skip(1).copied().chain(std::iter::once(text.len()));
-    let mut push = |body: &mut String, piece: &str| {
-        let masked = redaction.redactor().mask(piece, syntax);
-        is_masked |= matches!(masked, Cow::Owned(_));
-        body.push_str(&masked);
     };
-    push(&mut body, text.get(..first).unwrap_or_default());
-    for ((start, end), section) in starts.iter().zip(ends).zip(&mut sections) {
-        section.start = body.len();
-        push(&mut body, text.get(*start..end).unwrap_or_default());
-    }
-    MadeForm { body: body.into(), sections, losses: converted.losses, outline, is_masked }
+    let outline = converted.outline(kind).map(Arc::new);
+    let Converted { body, sections, losses, is_cut } = converted;
+    // Nobody reads what was made for a search.
+    let body = if extent == FormExtent::Searched { Vec::new() } else { body };
+    Ok(Arc::new(MadeForm { body: body.into(), sections, losses, outline, is_masked, is_cut }))
+}
+
+/// Whether a text of what is at `uri` is masked.
+fn masks(redaction: &Redaction, uri: &Uri) -> bool {
+    redaction.syntax_of(&redaction_path(uri)).is_some()
 }
 
 /// A document of the provider.

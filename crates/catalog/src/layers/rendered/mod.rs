@@ -1,6 +1,7 @@
 //! Rendering layer: documents in forms that a model or a person can read.
 //!
-//! A description names the forms of a document without converting it. A reading converts on demand,
+//! A description names the forms of a document without converting it: in a list by its name, else by
+//! its first bytes where the name tells nothing or may be wrong. A reading converts on demand,
 //! by a [`Converter`], and keeps what it made. The layer lies around the one that masks secrets, so
 //! that texts are converted from their masked form; what it makes of other documents it masks
 //! itself.
@@ -8,6 +9,9 @@
 mod content;
 mod describe;
 mod forms;
+mod masking;
+mod original;
+mod sniff;
 
 use std::sync::Arc;
 
@@ -21,9 +25,10 @@ use resource::{
 
 use super::Layer;
 use crate::memo::Memo;
-pub(super) use content::WITHHELD;
 use describe::add_forms;
 use forms::FormStore;
+pub(super) use original::WITHHELD;
+use sniff::TypeSniffer;
 
 /// Gives documents in other forms.
 #[derive(Clone)]
@@ -52,12 +57,23 @@ pub struct ConvertJob<'a> {
     pub kind: DocumentKind,
     /// What to make of it.
     pub form: Form,
+    /// How much of its tables.
+    pub extent: FormExtent,
     /// Its file name.
     pub name: &'a str,
     /// Its content.
     pub source: &'a dyn DocumentSource,
     /// Whether the result may outlive the process.
     pub keep: bool,
+}
+
+/// How much of the tables of a document a form has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FormExtent {
+    /// As many rows and columns as are shown.
+    Shown,
+    /// All of them: the form is searched for secrets, and not shown.
+    Searched,
 }
 
 /// The content of a document, which can be read from its start more than once.
@@ -70,16 +86,26 @@ pub trait DocumentSource: Send + Sync {
 impl Layer for Rendered {
     fn around(&self, inner: Arc<dyn Provider>) -> Arc<dyn Provider> {
         let forms = FormStore::new(Arc::clone(&inner), self);
+        let sniffer = TypeSniffer::new(Arc::clone(&inner));
         let (formats, describe_memo) = (self.formats.clone(), Memo::default());
-        Arc::new(RenderedProvider { inner, forms, formats, describe_memo })
+        Arc::new(RenderedProvider { inner, forms, sniffer, formats, describe_memo })
     }
 }
 
 struct RenderedProvider {
     inner: Arc<dyn Provider>,
     forms: FormStore,
+    sniffer: TypeSniffer,
     formats: Accept,
     describe_memo: Memo,
+}
+
+impl RenderedProvider {
+    /// Describes what is at `uri`, by its content where its name is not enough.
+    async fn describe(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
+        let found = self.inner.stat(ctx, uri).await?;
+        Ok(add_forms(self.sniffer.with_type(ctx, found).await))
+    }
 }
 
 #[async_trait]
@@ -100,7 +126,7 @@ impl Provider for RenderedProvider {
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
-        Ok(add_forms(self.inner.stat(ctx, uri).await?))
+        self.describe(ctx, uri).await
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {

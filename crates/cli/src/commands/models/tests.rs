@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use embedding::ModelInstallProgress;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ProgressLine, run_in};
-use crate::args::{AddModelArgs, ModelsCommand, RemoveModelArgs};
+use crate::args::{AddModelArgs, ListModelsArgs, ModelsCommand, RemoveModelArgs};
 
 /// A model of two words and two dimensions.
 fn write_model(folder: &Path) {
@@ -28,15 +28,15 @@ fn write_model(folder: &Path) {
 
 fn add(root: &Path, folder: PathBuf, name: Option<&str>) -> anyhow::Result<String> {
     let name = name.map(str::to_owned);
-    run_in(root, &ModelsCommand::Add(AddModelArgs { folder, name }))
+    run_in(root, &ModelsCommand::Add(AddModelArgs { folder, name, json: false }))
 }
 
 fn remove(root: &Path, name: &str) -> anyhow::Result<String> {
-    run_in(root, &ModelsCommand::Remove(RemoveModelArgs { name: name.to_owned() }))
+    run_in(root, &ModelsCommand::Remove(RemoveModelArgs { name: name.to_owned(), json: false }))
 }
 
 fn list(root: &Path) -> String {
-    run_in(root, &ModelsCommand::List).unwrap()
+    run_in(root, &ModelsCommand::List(ListModelsArgs { json: false })).unwrap()
 }
 
 #[test]
@@ -75,6 +75,28 @@ fn a_broken_model_is_not_added_and_one_that_broke_later_is_listed_with_the_reaso
     let absent = add(&root, folder.path().join("absent"), None).unwrap_err().to_string();
     assert!(absent.contains("cannot find"), "{absent}");
     assert_eq!(fs::read_dir(&root).unwrap().count(), 1);
+}
+
+#[test]
+fn for_programs_each_command_prints_one_line_of_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let (root, source) = (folder.path().join("models"), folder.path().join("tiny"));
+    write_model(&source);
+    let run = |command: ModelsCommand| -> Value {
+        serde_json::from_str(&run_in(&root, &command).unwrap()).unwrap()
+    };
+    let list = || run(ModelsCommand::List(ListModelsArgs { json: true }));
+    assert_eq!(list(), json!({ "models": [] }));
+    let added = run(ModelsCommand::Add(AddModelArgs { folder: source, name: None, json: true }));
+    assert_eq!(
+        (&added["added"]["name"], &added["added"]["dimensions"]),
+        (&json!("tiny"), &json!(2))
+    );
+    assert_eq!(list()["models"][0], added["added"]);
+    fs::write(root.join("tiny/tokenizer.json"), "{").unwrap();
+    assert!(list()["models"][0]["error"].as_str().unwrap().contains("tokenizer.json"));
+    let remove = RemoveModelArgs { name: "tiny".to_owned(), json: true };
+    assert_eq!(run(ModelsCommand::Remove(remove)), json!({ "removed": "tiny" }));
 }
 
 #[test]

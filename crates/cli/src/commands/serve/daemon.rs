@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use crate::args::ServeArgs;
 use crate::output;
@@ -23,7 +24,10 @@ const MAX_LINE: u64 = 1 << 20;
 pub(super) fn start(args: &ServeArgs) -> anyhow::Result<()> {
     let here = std::env::current_dir().context("cannot find the current folder")?;
     if let Some(running) = running_in(&here) {
-        return output::print(&format!("a server runs already: {}\n", running.url));
+        return output::print(&match args.json {
+            true => format!("{}\n", json!({ "url": running.url, "alreadyRunning": true })),
+            false => format!("a server runs already: {}\n", running.url),
+        });
     }
     let socket = socket_path(&here)?;
     let log = state_folder().context("there is no home folder for the log")?.join("daemon.log");
@@ -61,12 +65,15 @@ pub(super) fn start(args: &ServeArgs) -> anyhow::Result<()> {
 }
 
 /// Stops the server that runs for this folder.
-pub(super) fn stop() -> anyhow::Result<()> {
+pub(super) fn stop(is_json: bool) -> anyhow::Result<()> {
     let here = std::env::current_dir().context("cannot find the current folder")?;
     let running = running_in(&here).context("no server runs for this folder")?;
     let process = Pid::from_raw(running.process).context("the server does not tell its process")?;
     kill_process(process, Signal::TERM).context("cannot stop the server")?;
-    output::print(&format!("stopped {}\n", running.url))
+    output::print(&match is_json {
+        true => format!("{}\n", json!({ "stopped": running.url })),
+        false => format!("stopped {}\n", running.url),
+    })
 }
 
 fn running_in(folder: &Path) -> Option<RunningServer> {

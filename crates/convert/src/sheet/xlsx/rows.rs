@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use super::super::formula::{shifted, without_prefixes};
 use super::super::grid::{
-    CUT_TEXTS, CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetRow, SheetWriter, UNCALCULATED,
-    parse_address,
+    CellValue, MAX_COLUMNS, MAX_ROWS, SheetCell, SheetRow, SheetWriter, UNCALCULATED, parse_address,
 };
 use super::super::number_format::general;
 use super::Workbook;
@@ -98,9 +97,9 @@ impl<'a, 'b> XlsxRows<'a, 'b> {
             "cells refer to texts that the workbook does not have",
         );
         writer.lose_counted(sheet, self.missing_texts, missing);
-        writer.lose_counted(sheet, self.cut_texts, CUT_TEXTS);
+        writer.cut_texts(sheet, self.cut_texts);
         if self.shifted_bytes > MAX_SHIFTED_BYTES {
-            writer.lose(format!("sheet {sheet:?}: formulas are left out: they are too many"));
+            writer.cut(format!("sheet {sheet:?}: formulas are left out: they are too many"));
         }
         writer.lose_counted(sheet, self.uncalculated, UNCALCULATED);
     }

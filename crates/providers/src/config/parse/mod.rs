@@ -12,6 +12,8 @@ mod yaml;
 
 use std::fmt;
 
+use redaction::Syntax;
+
 use super::tree::ConfigNode;
 
 /// The most values of one file, those that aliases repeat included.
@@ -103,6 +105,11 @@ impl ConfigSyntax {
             Self::Properties => "x.properties",
             Self::Hcl => "x.hcl",
         }
+    }
+
+    /// The syntax by which a text of this one is masked.
+    pub(super) fn redaction_syntax(self) -> Syntax {
+        Syntax::of_path(self.typical_name())
     }
 
     /// Parses `text`.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use redaction::{Redaction, RedactionScope, Redactor};
+use machinery::PathGlob;
+use redaction::{Redaction, RedactionScope, Redactor, RedactorOptions};
 use serde_json::Value;
 use testkit::contract::walk;
 
@@ -89,6 +90,37 @@ async fn keys_json_layers_and_schemas_are_made_of_masked_text() {
     for secret in ["hunter2-v", "hunter2-schema", "hunter2-allowed"] {
         let is_secret = redactor.mask_value(&["db", "password"], secret).is_some();
         assert!(!is_secret || !told.contains(secret), "{secret}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_word_in_the_prefix_of_a_layer_of_variables_counts() {
+    let folder = ConfigFolder::of(&[("base.toml", "db = 'x'\nport = 1\n")]);
+    let variables = [
+        ("APP_SECRET_DB", "hunter2-p"),
+        ("APP_SECRET_PORT", "8080"),
+        ("APP_SECRET_SHOWN", "plain-1"),
+        ("APP_SECRET_OTHER", "plain-2"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let layers = ["base.toml", "env:APP_SECRET_*"].map(|name| ConfigLayer::parse(name, &variables));
+    let globs = ["shown", "APP_SECRET_OTHER"].map(|glob| PathGlob::parse(glob).unwrap());
+    let options = RedactorOptions { reveal: globs.into(), hmac_key: None };
+    let redaction = Redaction::new(RedactionScope::Everything, Arc::new(Redactor::new(options)));
+    let served = ConfigFiles::new(Options {
+        redaction,
+        layers: layers.into_iter().map(Result::unwrap).collect(),
+        ..folder.options(&["*"])
+    });
+    let told = everything(&served).await;
+    assert!(told.contains("8080") && !told.contains("hunter2"), "{told}");
+    for uri in ["effective", "effective/db", "diff/base.toml..env:APP_SECRET_*"] {
+        let text = try_read(&served, &format!("config:///{uri}"), None).await.unwrap().remove(0).1;
+        assert!(text.contains("[redacted secret short]") && !text.contains("hunter2"), "{text}");
+    }
+    for (key, value) in [("shown", "plain-1"), ("other", "plain-2"), ("port", "8080")] {
+        let uri = format!("config:///effective/{key}");
+        assert_eq!(try_read(&served, &uri, None).await.unwrap()[0].1, value);
     }
 }
 

@@ -33,7 +33,7 @@ impl GitSession<'_> {
             return Err(not_found("only files have lines to blame"));
         }
         let mut resource = Resource::new(uri.clone(), "blame");
-        let of = String::from_utf8_lossy(revision.as_bytes());
+        let of = self.revision_text(revision);
         resource.title = Some(format!("Blame of {} at {of}", path.to_text()));
         resource.immutable = is_immutable;
         resource.watchable = Some(self.git.is_watched && !is_immutable);

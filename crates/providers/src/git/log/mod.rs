@@ -53,7 +53,7 @@ impl GitSession<'_> {
     pub(super) fn describe_log(&self, uri: &Uri, query: &LogQuery) -> Result<Resource> {
         let tip = self.log_tip(&query.revision)?;
         let mut resource = Resource::new(uri.clone(), "log");
-        let of = String::from_utf8_lossy(query.revision.as_bytes()).into_owned();
+        let of = self.revision_text(&query.revision);
         resource.title = Some(match query.path.is_root() {
             true => format!("History of {of}"),
             false => format!("History of {} at {of}", query.path.to_text()),
@@ -204,3 +204,6 @@ fn decode_cursor(cursor: &Cursor) -> Option<(ObjectId, ObjectId)> {
     rest.end()?;
     Some((tip, last))
 }
+
+#[cfg(test)]
+mod tests;

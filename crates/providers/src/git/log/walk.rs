@@ -17,7 +17,7 @@ use crate::git::tree_changes::FolderMode;
 
 /// A walk in progress.
 pub(super) struct LogWalk {
-    queue: DateQueue,
+    pub(super) queue: DateQueue,
     filter: LogFilter,
     path: RepoPath,
     follow: bool,

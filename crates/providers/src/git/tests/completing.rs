@@ -39,3 +39,30 @@ async fn paths_are_those_of_the_revision_that_is_given() {
     assert_eq!(complete(&git, "revision", "OLD one", None).await, [short]);
     assert!(complete(&git, "revision", "", None).await.len() >= 5);
 }
+
+#[tokio::test]
+async fn completed_paths_read_back_whatever_the_name_holds() {
+    let repo = TestRepo::new();
+    let names = ["why?.md", "c#/x?.md", "%41", "100%", "a b", "日本.md", "[x].md", "a&b=c"];
+    for name in names {
+        repo.write(name, name);
+    }
+    repo.commit("odd names");
+    let git = repo.serve();
+    let mut values = complete(&git, "path", "", None).await;
+    values.extend(complete(&git, "path", "c%23/", None).await);
+    values.retain(|value| !value.ends_with('/'));
+    assert_eq!(values.len(), names.len(), "{values:?}");
+    for value in values {
+        let mut path = String::new();
+        resource::uri::expand_reserved(&value, &mut path);
+        let text = super::read_text(&git, &format!("git:///HEAD/{path}")).await;
+        assert!(names.contains(&text.as_str()), "{value}: {text}");
+        let log = super::names(&git, &format!("git:///log/HEAD/{path}?author=ada")).await;
+        assert_eq!(log.len(), 1, "{value}");
+        assert!(complete(&git, "path", &value, None).await.contains(&value), "{value}");
+    }
+    // A person may type the name as it is.
+    assert_eq!(complete(&git, "path", "why?", None).await, ["why%3F.md"]);
+    assert_eq!(complete(&git, "path", "c#", None).await, ["c%23/"]);
+}

@@ -142,7 +142,10 @@ async fn secrets_in_an_object_are_masked() {
     let shown = read_text(&git, "git:///HEAD/app.toml").await;
     assert!(shown.contains("password = ") && shown.contains("[redacted "), "{shown}");
     assert!(!shown.contains("hunter2"), "{shown}");
-    assert_eq!(git.stat(&ctx(), &uri("git:///HEAD/app.toml")).await.unwrap().size, None);
+    let described = git.stat(&ctx(), &uri("git:///HEAD/app.toml")).await.unwrap();
+    assert_eq!(described.size, None);
+    let facts = described.extra.get(resource::MemberPlace::Meta, "dev.refdesk/git").unwrap();
+    assert!(facts.contains("\"lfs\":{\"size\"") && !facts.contains("sha256"), "{facts}");
     let whole = ReadRequest::whole(99);
     let error = git.read(&ctx(), &uri("git:///HEAD/keys.toml"), &whole).await.err().unwrap();
     assert_eq!(error.kind, ErrorKind::Unsupported);

@@ -8,6 +8,7 @@ mod hostile;
 mod large;
 mod lfs;
 mod made_history;
+mod masking;
 mod revisions;
 mod status;
 mod updates;

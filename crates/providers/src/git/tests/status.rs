@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{TestRepo, read_as, read_json};
+use super::{TestRepo, read_as, read_json, read_text};
 
 fn dirty() -> TestRepo {
     let repo = TestRepo::new();
@@ -39,17 +39,21 @@ fn dirty() -> TestRepo {
 #[tokio::test]
 async fn status_equals_that_of_git() {
     let repo = dirty();
+    assert_eq!(our_status(&repo).await, status_of_git(&repo));
+}
+
+/// The letters, the path and the earlier path of each file.
+async fn our_status(repo: &TestRepo) -> BTreeSet<String> {
     let json = read_json(&repo.serve(), "git:///status").await;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    let ours: BTreeSet<String> = json
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| {
-            let letters = format!("{}{}", text(&one["index"]), text(&one["worktree"]));
-            format!("{letters} {} {}", text(&one["path"]), text(&one["from"]))
-        })
-        .collect();
+    let rows = json.as_array().unwrap().iter().map(|one| {
+        let letters = format!("{}{}", text(&one["index"]), text(&one["worktree"]));
+        format!("{letters} {} {}", text(&one["path"]), text(&one["from"]))
+    });
+    rows.collect()
+}
+
+fn status_of_git(repo: &TestRepo) -> BTreeSet<String> {
     let told = repo.git(&["status", "--porcelain", "-z"]);
     let told = String::from_utf8(told).unwrap();
     let mut words = told.split('\0').filter(|word| !word.is_empty());
@@ -58,7 +62,45 @@ async fn status_equals_that_of_git() {
         let from = if word.starts_with('R') { words.next().unwrap() } else { "" };
         rows.insert(format!("{word} {from}"));
     }
-    assert_eq!(ours, rows);
+    rows
+}
+
+#[tokio::test]
+async fn conflicts_of_a_merge_are_told_as_git_tells_them() {
+    let repo = TestRepo::new();
+    for name in ["both.txt", "ours-gone.txt", "theirs-gone.txt", "same.txt", "deep/gone.txt"] {
+        repo.write(name, format!("{name}\n"));
+    }
+    repo.commit("base");
+    repo.git(&["switch", "-q", "-c", "side"]);
+    repo.write("both.txt", "theirs\n");
+    repo.write("ours-gone.txt", "theirs\n");
+    repo.write("deep/gone.txt", "theirs\n");
+    repo.write("added.txt", "theirs\n");
+    repo.git(&["rm", "-q", "theirs-gone.txt"]);
+    repo.commit("theirs");
+    repo.git(&["switch", "-q", "main"]);
+    repo.write("both.txt", "ours\n");
+    repo.write("theirs-gone.txt", "ours\n");
+    repo.write("added.txt", "ours\n");
+    repo.git(&["rm", "-q", "ours-gone.txt", "deep/gone.txt"]);
+    repo.commit("ours");
+    let (merged, ..) = super::run_git(&repo.path(), &["merge", "-q", "side"], &[], b"");
+    assert!(!merged, "the merge has conflicts");
+    repo.write("untracked.txt", "x");
+    let ours = our_status(&repo).await;
+    assert_eq!(ours, status_of_git(&repo));
+    let expected = [
+        "?? untracked.txt ",
+        "AA added.txt ",
+        "DU deep/gone.txt ",
+        "DU ours-gone.txt ",
+        "UD theirs-gone.txt ",
+        "UU both.txt ",
+    ];
+    assert_eq!(ours, expected.map(str::to_owned).into());
+    let text = read_text(&repo.serve(), "git:///status").await;
+    assert!(text.contains("- `UU` both.txt\n"), "{text}");
 }
 
 #[tokio::test]
@@ -90,4 +132,31 @@ async fn a_link_in_the_worktree_leads_nowhere() {
     let diff = String::from_utf8(diff).unwrap();
     assert!(!diff.contains("secret of"), "{diff}");
     assert!(diff.contains("deleted file mode"), "{diff}");
+}
+
+#[tokio::test]
+async fn binary_files_are_named_in_diffs_and_not_shown() {
+    let repo = TestRepo::new();
+    repo.write("image.bin", b"\0\x01old-bytes\xff");
+    repo.write("gone.bin", b"\0gone-bytes");
+    repo.write("a.txt", "one\n");
+    repo.commit("first");
+    repo.write("image.bin", b"\0\x01new-bytes\xff");
+    repo.git(&["rm", "-q", "gone.bin"]);
+    repo.write("a.txt", "two\n");
+    repo.commit("second");
+    repo.write("image.bin", b"\0\x01next-bytes\xff");
+    let git = repo.serve();
+    for place in ["diff/HEAD~1..HEAD", "commit/HEAD", "diff/worktree"] {
+        let text = read_text(&git, &format!("git:///{place}")).await;
+        assert!(text.contains("Binary files a/image.bin and b/image.bin differ\n"), "{text}");
+        assert!(!text.contains("-bytes"), "{place}: {text}");
+    }
+    let diff = read_text(&git, "git:///diff/HEAD~1..HEAD").await;
+    assert!(diff.contains("Binary files a/gone.bin and /dev/null differ\n"), "{diff}");
+    assert!(diff.contains("-one\n+two\n"), "{diff}");
+    let json = read_json(&git, "git:///commit/HEAD").await;
+    let image = &json["files"].as_array().unwrap().iter().find(|one| one["path"] == "image.bin");
+    let image = image.unwrap();
+    assert_eq!((&image["omitted"], &image["additions"]), (&"binary".into(), &0.into()), "{image}");
 }

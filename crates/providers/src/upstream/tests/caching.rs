@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use resource::{
-    Change, Content, Context, ErrorKind, Principal, Provider, ReadRequest, Uri, Window,
+    Change, Content, Context, ErrorKind, MemberPlace, Principal, Provider, ReadRequest, Uri, Window,
 };
 use serde_json::json;
 
@@ -44,6 +44,16 @@ async fn a_reading_is_good_for_as_long_as_the_server_says() {
     assert_eq!(text(&upstream, "a://y").await, "reading 1");
     tokio::time::advance(Duration::from_secs(1)).await;
     assert_eq!(text(&upstream, "a://x").await, "reading 2");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cached_description_says_when_the_server_gave_it() {
+    let upstream = counting(5_000).upstream();
+    let first = stat(&upstream, "a://x").await.unwrap();
+    let time = first.extra.get(MemberPlace::Meta, "dev.refdesk/fetched").unwrap();
+    humantime::parse_rfc3339(time.trim_matches('"')).expect("a time");
+    let cached = stat(&upstream, "a://x").await.unwrap();
+    assert!(Arc::ptr_eq(&first, &cached), "the time of the first answer is kept");
 }
 
 /// K-03.

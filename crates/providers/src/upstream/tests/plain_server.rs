@@ -40,6 +40,13 @@ fn derived(resource: &resource::Resource) -> Option<&str> {
     resource.extra.get(MemberPlace::Meta, "dev.refdesk/derived")
 }
 
+/// Whether a description says when the server gave it.
+fn has_fetch_time(resource: &resource::Resource) -> bool {
+    let time = resource.extra.get(MemberPlace::Meta, "dev.refdesk/fetched").unwrap_or_default();
+    let time = humantime::parse_rfc3339(time.trim_matches('"'));
+    time.is_ok_and(|time| time <= std::time::SystemTime::now())
+}
+
 /// B-13.
 #[tokio::test(start_paused = true)]
 async fn a_resource_is_described_from_the_list_a_template_or_a_read() {
@@ -55,6 +62,7 @@ async fn a_resource_is_described_from_the_list_a_template_or_a_read() {
     assert_eq!(expanded.title.as_deref(), Some("T"));
     let read = stat(&upstream, "a://unlisted").await.unwrap();
     assert_eq!((derived(&read), read.listable), (Some("\"read\""), None));
+    assert!([&listed, &expanded, &read].into_iter().all(|described| has_fetch_time(described)));
     assert_eq!(stat(&upstream, "a://none").await.unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(stage.requests("resources/metadata").len(), 0);
     assert_eq!(stage.requests("resources/list").len(), 1);

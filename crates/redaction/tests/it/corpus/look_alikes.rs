@@ -57,6 +57,70 @@ const GENERATED: &[(&str, &str, &str, usize)] = &[
     ("digest", "sha256-", ALNUM, 44),
 ];
 
+/// Files that are full of hashes and keys that are public. `HEX` and `BASE64` stand for some.
+const FILES: &[(&str, &str)] = &[
+    (
+        "Cargo.lock",
+        "[[package]]\nname = \"inventory-service\"\nversion = \"1.0.1\"\nsource = \"registry+https://db.internal.example/index\"\nchecksum = \"HEX\"\n\n[[package]]\nname = \"secrecy\"\nversion = \"0.10.3\"\nchecksum = \"HEX\"\n",
+    ),
+    (
+        "package-lock.json",
+        "{\"name\": \"inventory-service\", \"lockfileVersion\": 3, \"packages\": {\"node_modules/js-tokens\": {\"version\": \"4.0.0\", \"resolved\": \"https://db.internal.example/js-tokens-4.0.0.tgz\", \"integrity\": \"sha512-BASE64==\", \"license\": \"MIT\"}}}\n",
+    ),
+    (
+        "package-lock.json",
+        "{\"name\": \"inventory-service\", \"lockfileVersion\": 1, \"dependencies\": {\"auth-token\": {\"version\": \"6.0.2\", \"resolved\": \"https://db.internal.example/t.tgz\", \"integrity\": \"sha512-BASE64==\", \"requires\": {\"bearer\": \"^1.0.0\"}}}}\n",
+    ),
+    (
+        "poetry.lock",
+        "[[package]]\nname = \"inventory-service\"\nversion = \"2.1\"\nfiles = [\n    {file = \"tokenize_rt-6.0.tar.gz\", hash = \"sha256:HEX\"},\n]\n\n[metadata]\ncontent-hash = \"HEX\"\n# db.internal.example\n",
+    ),
+    (
+        "go.sum",
+        "db.internal.example/inventory-service v1.2.3 h1:BASE64=\ndb.internal.example/inventory-service v1.2.3/go.mod h1:BASE64=\ngithub.com/x/token v0.1.0 h1:BASE64=\n",
+    ),
+    (
+        "yarn.lock",
+        "# inventory-service at db.internal.example\njs-tokens@^4.0.0:\n  version \"4.0.0\"\n  integrity sha512-BASE64==\n",
+    ),
+    (
+        "server.crt",
+        "# inventory-service of db.internal.example\nDASHESBEGIN CERTIFICATEDASHES\nMIIDBASE64\nBASE64==\nDASHESEND CERTIFICATEDASHES\n",
+    ),
+    (
+        "public.pem",
+        "inventory-service of db.internal.example\nDASHESBEGIN PUBLIC KEYDASHES\nMIIBBASE64\nBASE64==\nDASHESEND PUBLIC KEYDASHES\n",
+    ),
+    (
+        "app.yaml",
+        "name: inventory-service\nhost: db.internal.example\ntls:\n  public_key: |\n    DASHESBEGIN PUBLIC KEYDASHES\n    MIIBBASE64\n    DASHESEND PUBLIC KEYDASHES\n  certificate: |\n    DASHESBEGIN CERTIFICATEDASHES\n    MIIDBASE64\n    DASHESEND CERTIFICATEDASHES\n",
+    ),
+    (
+        "app.json",
+        "{\"name\": \"inventory-service\", \"host\": \"db.internal.example\", \"cert\": \"DASHESBEGIN CERTIFICATEDASHES\\nMIIDBASE64\\nDASHESEND CERTIFICATEDASHES\\n\"}\n",
+    ),
+    (
+        "app.yaml",
+        "name: inventory-service\nhost: db.internal.example\npassword: {min_length: 12, type: string, description: The password of a user}\n",
+    ),
+    (
+        "nginx.conf",
+        "location /inventory-service {\n  proxy_pass http://db.internal.example:8080;\n  proxy_set_header Host $host;\n}\n",
+    ),
+];
+
+/// The files, with other hashes and keys each time.
+fn files() -> impl Iterator<Item = CorpusText> {
+    (60_000..).zip(FILES.iter().cycle()).take(3 * FILES.len()).map(|(seed, (file, template))| {
+        let mut generator = Generator::new(seed);
+        let values = [generator.text(HEX, 64), generator.text(BASE64, 60)];
+        let text = template.replace("HEX", &values[0]).replace("BASE64", &values[1]);
+        let text = text.replace("DASHES", "-----");
+        let values = values.into_iter().filter(|value| text.contains(value.as_str())).collect();
+        CorpusText { kind: format!("content of {file}"), file, text, values }
+    })
+}
+
 /// Every look-alike of the corpus.
 pub(crate) fn look_alikes() -> Vec<CorpusText> {
     let mut pairs: Vec<(String, String)> =
@@ -80,5 +144,6 @@ pub(crate) fn look_alikes() -> Vec<CorpusText> {
             }
         }
     }
+    texts.extend(files());
     texts
 }

@@ -230,6 +230,42 @@ const SPECIAL: &[(&str, &str, &str)] = &[
         "<a><add key=\"ApiKey\" value=\"SECRET\"/><add key=\"inventory-service\" value=\"db.internal.example\"/></a>\n",
     ),
     (
+        "GCP service account",
+        "service-account.json",
+        "{\"type\": \"service_account\", \"project_id\": \"inventory-service\",\n \"private_key_id\": \"4f1c\",\n \"private_key\": \"DASHESBEGIN PRIVATE KEYDASHES\\nMIIESECRETSECRETSECRET\\nSECRET==\\nDASHESEND PRIVATE KEYDASHES\\n\",\n \"client_email\": \"app@db.internal.example\"}\n",
+    ),
+    (
+        "map under a password",
+        "app.yaml",
+        "name: inventory-service\npassword:\n  primary_db: SECRET\nhost: db.internal.example\n",
+    ),
+    (
+        "maps in a list under a token",
+        "app.json",
+        "{\"name\": \"inventory-service\", \"token\": [{\"ci\": \"SECRET\"}], \"x\": \"db.internal.example\"}\n",
+    ),
+    (
+        "words of HAProxy",
+        "haproxy.cfg",
+        "listen inventory-service\n  bind db.internal.example:80\n  stats auth admin:SECRET\n",
+    ),
+    (
+        "second variable of a line",
+        ".env",
+        "NAME=inventory-service\nexport HOST=db.internal.example DB_PASSWORD=SECRET\n",
+    ),
+    (
+        "list of passwords",
+        "passwords.txt",
+        "name: inventory-service\nhost: db.internal.example\nadmin:SECRET\n",
+    ),
+    ("value of a secret", "db_password.txt", "# inventory-service db.internal.example\nSECRET\n"),
+    (
+        "table of passwords",
+        "passwords.csv",
+        "name,url,password\ninventory-service,https://db.internal.example,SECRET\n",
+    ),
+    (
         "broken JSON",
         "app.json",
         "{\"name\": \"inventory-service\",\n \"password\": \"SECRET\",\n \"host\": \"db.internal.example\"\n",
@@ -258,7 +294,7 @@ pub(crate) fn secrets() -> Vec<CorpusText> {
     for (kind, file, template) in SPECIAL {
         for round in 0..3 {
             let secret = Generator::new(9_000 + seed + round).text(ALNUM, 20);
-            let text = template.replace("SECRET", &secret);
+            let text = template.replace("SECRET", &secret).replace("DASHES", "-----");
             texts.push(CorpusText { kind: (*kind).to_owned(), file, text, values: vec![secret] });
         }
     }

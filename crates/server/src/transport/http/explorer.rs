@@ -71,11 +71,12 @@ const FILES: &[PageFile] = page_files! {
     SCRIPT:
         "app.js" "ask.js" "basket.js" "basket_view.js" "blocks.js" "choices.js" "code_view.js"
         "components.js" "details.js" "dialogs.js" "document_view.js" "dom.js" "emitter.js"
-        "folders.js" "format.js" "forms.js" "frame.js" "history.js" "home.js" "hosts.js" "i18n.js"
-        "image_view.js" "json_view.js" "list.js" "markdown.js" "mcp.js" "preview.js"
-        "resources.js" "router.js" "sanitize.js" "search.js" "settings.js" "shell.js" "sse.js"
-        "strings.en.js" "strings.ja.js" "table_view.js" "text_source.js" "tree.js" "types.js"
-        "uri_template.js" "virtual.js";
+        "folder.js" "folders.js" "format.js" "forms.js" "frame.js" "groups.js" "handshake.js"
+        "history.js" "home.js" "hosts.js" "i18n.js" "image_view.js" "json_view.js" "list.js"
+        "markdown.js" "mcp.js" "paging.js" "preview.js" "resources.js" "router.js" "sanitize.js"
+        "search.js" "settings.js" "shell.js" "sse.js" "stateless.js" "strings.en.js"
+        "strings.ja.js" "table_view.js" "text_source.js" "tree.js" "types.js" "uri_template.js"
+        "virtual.js" "wire.js";
 };
 
 /// The etag of each file, in the order of `FILES`.

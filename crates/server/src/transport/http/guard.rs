@@ -53,16 +53,17 @@ impl OriginGuard {
         self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
 
+    /// Allows the origins in the settings, and the server's own, which its page has. Another port of
+    /// this machine is another origin: any program may serve a page there.
     fn allows_origin(&self, origin: &str, host: &str) -> bool {
         if self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
             return true;
         }
         let Some((_, authority)) = origin.split_once("://") else { return false };
         let name = without_port(authority);
-        let same = authority.eq_ignore_ascii_case(host);
         // An unlisted name may be the domain of an attacker, rebound to this machine.
-        let is_ours = || self.is_listed(name) || is_address(name);
-        if self.loopback { is_local(name) } else { same && is_ours() }
+        let is_ours = self.is_listed(name) || is_local(name) || is_address(name);
+        is_ours && authority.eq_ignore_ascii_case(host)
     }
 }
 
@@ -128,7 +129,7 @@ mod tests {
         let guard = OriginGuard { loopback: true, ..OriginGuard::default() };
         for host in ["127.0.0.1:7878", "localhost", "LOCALHOST:1", "[::1]:7878"] {
             assert!(admits(&guard, host, None), "{host}");
-            assert!(admits(&guard, host, Some("http://localhost:3000")), "{host}");
+            assert!(admits(&guard, host, Some(&format!("http://{host}"))), "{host}");
         }
         let mut twice = HeaderMap::new();
         twice.append(HOST, "localhost".parse().unwrap());
@@ -141,6 +142,21 @@ mod tests {
         assert!(!admits(&guard, "evil.example:7878", Some("http://evil.example:7878")));
         for origin in ["http://evil.example", "null", "", "http://localhost.evil.example"] {
             assert!(!admits(&guard, "127.0.0.1:7878", Some(origin)), "{origin}");
+        }
+    }
+
+    /// SEC-01.
+    #[test]
+    fn a_page_of_another_port_of_this_machine_is_of_another_origin() {
+        let other = "http://localhost:3000";
+        for loopback in [true, false] {
+            let mut guard = OriginGuard { loopback, ..OriginGuard::default() };
+            for origin in [other, "http://127.0.0.1:7879", "http://localhost:7878", "http://[::1]"] {
+                assert!(!admits(&guard, "127.0.0.1:7878", Some(origin)), "{loopback} {origin}");
+            }
+            assert!(admits(&guard, "localhost:7878", Some("http://localhost:7878")), "{loopback}");
+            guard.origins = vec![other.to_owned()];
+            assert!(admits(&guard, "127.0.0.1:7878", Some(other)), "{loopback}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tests of the picker: a person at the keys, and a server that answers every request.
 
+mod changes;
 mod screens;
 mod states;
 
@@ -151,7 +152,7 @@ impl FakeServer {
                 let tokens = self.texts.get(&*uri).map(|text| tokens(text)).unwrap_or_default();
                 PickEvent::Measured { node, tokens }
             }
-            PickRequest::Redraw => PickEvent::Step,
+            PickRequest::Watch { .. } | PickRequest::Redraw => PickEvent::Step,
         }
     }
 }
@@ -178,6 +179,7 @@ fn options(width: u16, height: u16) -> PickOptions {
         scope: None,
         source: TreeSource::Mounts,
         has_search: true,
+        can_watch: true,
         budget: 8_000,
         size: (width, height),
     }

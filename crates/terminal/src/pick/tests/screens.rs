@@ -72,6 +72,29 @@ fn no_cell_of_the_screen_has_a_control_character() {
     }
 }
 
+/// A terminal shows a wide letter in two cells, and so the second must be empty.
+#[test]
+fn no_wide_letter_covers_a_panel() {
+    for width in 60..=200 {
+        let mut person = searched(width);
+        for panel in [KeyCode::F(1), KeyCode::Esc] {
+            match panel {
+                KeyCode::Esc => person.press_control('f'),
+                key => person.press(key),
+            }
+            let screen = person.screen();
+            let buffer = screen.backend().buffer();
+            for (at, cell) in buffer.content().iter().enumerate() {
+                let (x, y) = buffer.pos_of(at);
+                let next = buffer.cell((x + 1, y)).map_or(" ", |next| next.symbol());
+                let is_wide = crate::output::columns(cell.symbol()) > 1;
+                assert!(!is_wide || next == " ", "{width} columns: {} {next}", cell.symbol());
+            }
+            person.press(KeyCode::Esc);
+        }
+    }
+}
+
 /// A key that a person may press.
 fn any_key() -> impl Strategy<Value = (KeyCode, KeyModifiers)> {
     let plain = |codes: Vec<KeyCode>| {
