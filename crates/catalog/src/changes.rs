@@ -245,7 +245,7 @@ impl Mount {
         let watch = self.provider.facets().watch.ok_or_else(watch_unsupported)?;
         let opened = watch.watch(ctx, interest).await.inspect_err(|error| {
             if !matches!(error.kind, ErrorKind::NotFound | ErrorKind::Unsupported) {
-                let (name, why) = (&self.name, error.with_causes());
+                let (name, why) = (&self.name, error.last_cause());
                 tracing::warn!("mount {name} cannot be watched for changes: {why}");
             }
         });

@@ -46,6 +46,8 @@ pub struct Mount {
     pub(crate) tools_by_search: bool,
     /// The folder of this machine that it serves.
     folder: Option<PathBuf>,
+    /// What it holds, as the settings say.
+    description: Option<String>,
     access: Arc<AccessRules>,
     /// Whether pages, sheets and slides are read here: of documents, or behind a server.
     pub(crate) has_sections: bool,
@@ -155,6 +157,7 @@ impl Mount {
             named: true,
             tools_by_search,
             folder,
+            description: None,
             access,
             has_sections: has_forms,
             has_forms,
@@ -168,6 +171,12 @@ impl Mount {
     #[must_use]
     pub fn at_folder(self, folder: PathBuf) -> Self {
         Self { folder: Some(folder), ..self }
+    }
+
+    /// The mount holds this, in words for people and models.
+    #[must_use]
+    pub fn described(self, description: Option<String>) -> Self {
+        Self { description, ..self }
     }
 
     /// The mount, as people and models are told of it.
@@ -189,7 +198,7 @@ impl Mount {
         };
         let health = self.health(ctx);
         let (name, folder) = (self.name.clone(), self.folder.clone());
-        MountInfo { name, kind, root, folder, health }
+        MountInfo { name, kind, root, description: self.description.clone(), folder, health }
     }
 
     /// The health of its source, as far as the principal may know it. Texts are cut here, behind the
@@ -203,7 +212,7 @@ impl Mount {
 
     /// Logs that a list goes without the mount, once for each reason until it is listed again.
     pub(crate) fn log_absence(&self, error: &Error) {
-        let reason = error.with_causes();
+        let reason = error.last_cause();
         let mut logged = self.logged_absence.lock();
         if logged.as_ref() != Some(&reason) {
             tracing::warn!("mount {} cannot be listed: {reason}", self.name);

@@ -212,7 +212,7 @@ fn build_mount(
     if let Some(why) = &left_out {
         tracing::error!("mount {name} is left out: {why}");
     }
-    let mounted = Arc::new(mounted);
+    let mounted = Arc::new(mounted.described(mount.shared.description.clone()));
     let converters = mounted.has_forms().then(|| shared_pool(settings.render.limits()));
     let known = MountStatus::new(&mounted, part.kind, part.root.clone(), converters)
         .map_err(|error| to_diagnostic(settings, mount.span.clone(), &error))?;

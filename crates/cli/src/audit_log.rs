@@ -83,8 +83,10 @@ fn write_records(
         let lines = if is_due { dropped.swap(0, Ordering::Relaxed) } else { 0 };
         if lines > 0 {
             warned = Some(SystemTime::now());
-            let cause = failure.map(|error| error.to_string());
-            tracing::warn!(lines, cause, "lines of the audit log were lost; requests go on");
+            let cause = failure.map_or("it is slow".to_owned(), |error| error.to_string());
+            tracing::warn!(
+                "the audit log cannot be written: {cause}; {lines} lines are lost, and requests go on"
+            );
         }
     };
     while let Ok((time, record)) = records.recv() {

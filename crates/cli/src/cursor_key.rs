@@ -27,7 +27,7 @@ fn read_or_store(fresh: [u8; 32]) -> Option<[u8; 32]> {
     let kept = kept.inspect_err(|error| {
         let file = folder.join(FILE_NAME);
         let file = file.display();
-        tracing::warn!(%file, %error, "no stored key; cursors will end with this process");
+        tracing::warn!("{file} cannot be used: {error}; cursors will end with this process");
     });
     kept.ok()?.try_into().ok()
 }

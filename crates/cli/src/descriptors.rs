@@ -14,7 +14,7 @@ pub(crate) fn raise_limit() {
     }
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::info!(%error, "cannot raise the limit on open files");
+        tracing::info!("the limit on open files cannot be raised: {error}");
     }
 }
 

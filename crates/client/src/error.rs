@@ -34,6 +34,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// What is wrong, without the words that only say that the server is not connected.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unreachable(why) | Self::Closed(why) => why.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the server rejected a header of the request.
     pub fn is_header_mismatch(&self) -> bool {
         matches!(self, Self::Refused(denial) if denial.is_header_mismatch())

@@ -20,7 +20,7 @@ pub enum State {
     /// Connected.
     Ready(Arc<RemoteServer>),
     /// The last connection or connection attempt failed, for this reason.
-    Failed(String),
+    Failed(Error),
 }
 
 /// The state of a connection, and since when it holds.
@@ -227,8 +227,8 @@ impl ReconnectingConnection {
     fn set_state(&self, state: State) {
         self.status.send_modify(|standing| {
             let now = Instant::now();
-            if let State::Failed(why) = &state {
-                standing.last_failure = Some((why.clone(), now));
+            if let State::Failed(error) = &state {
+                standing.last_failure = Some((error.to_string(), now));
             }
             let still = matches!(
                 (&standing.state, &state),
@@ -244,7 +244,7 @@ impl ReconnectingConnection {
     /// Records a failure and sets the backoff. An expired session sets none: the server is up.
     fn record_failure(&self, slot: &mut ConnectionSlot, failure: &TransportFailure) {
         let error = Error::from(failure.clone());
-        self.set_state(State::Failed(error.to_string()));
+        self.set_state(State::Failed(error.clone()));
         if matches!(failure, TransportFailure::SessionExpired) {
             slot.retry_at = None;
             return;

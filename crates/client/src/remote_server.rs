@@ -10,6 +10,8 @@ use crate::resources::ListScope;
 pub struct RemoteServer {
     /// Its name, if it sent one.
     pub name: Option<String>,
+    /// Its name for people, if it sent one.
+    pub title: Option<String>,
     /// Its version, if it sent one.
     pub version: Option<String>,
     /// How to use it, if it says so.
@@ -34,8 +36,8 @@ impl RemoteServer {
 impl From<Peer> for RemoteServer {
     fn from(peer: Peer) -> Self {
         let capabilities = RemoteCapabilities::from(&peer);
-        let Peer { name, version, instructions, revision, .. } = peer;
-        Self { name, version, instructions, capabilities, revision }
+        let Peer { name, title, version, instructions, revision, .. } = peer;
+        Self { name, title, version, instructions, capabilities, revision }
     }
 }
 

@@ -76,7 +76,7 @@ impl ServerSession {
         stream::iter(watched)
             .for_each_concurrent(MAX_CONCURRENT_SUBSCRIBES, |uri| async move {
                 if let Err(error) = self.send_subscription_change(methods::SUBSCRIBE, &uri).await {
-                    tracing::warn!(%error, "cannot renew the subscription to a resource");
+                    tracing::warn!("the subscription to a resource cannot be renewed: {error}");
                 }
             })
             .await;

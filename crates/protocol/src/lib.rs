@@ -21,7 +21,7 @@ pub use inbound::notice::Notice;
 pub use inbound::refusal::Refusal;
 pub use inbound::reply::{Reply, ServerInfo, ServerProfile};
 pub use inbound::request_meta::{ClientLabel, RequestMeta};
-pub use inbound::row_cache::RowCache;
+pub use inbound::row_cache::{MountPath, RowCache};
 pub use inbound::tool::{BuiltinTool, ToolResult};
 pub use json::frame::{Incoming, Message, RequestId};
 pub use json::outgoing::Outgoing;

@@ -83,6 +83,15 @@ impl Error {
         one_line(&line).into_owned()
     }
 
+    /// The cause behind all others, or the message if there is none, in one line, for the log.
+    pub fn last_cause(&self) -> String {
+        let mut last: &dyn std::error::Error = self;
+        while let Some(cause) = last.source() {
+            last = cause;
+        }
+        one_line(&last.to_string()).into_owned()
+    }
+
     /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, facts) = (message.into(), Vec::new());
@@ -196,7 +205,9 @@ impl Error {
             causes.push(rewrite(&error.to_string()));
             cause = error.source();
         }
-        self.source = (!causes.is_empty()).then(|| causes.join(": ").into());
+        let chain = |source, text| Some(Box::new(CauseText { text, source }));
+        let chain = causes.into_iter().rev().fold(None, chain);
+        self.source = chain.map(|cause| cause as ErrorCause);
         self
     }
 
@@ -205,5 +216,35 @@ impl Error {
     pub fn caused_by(mut self, source: impl Into<ErrorCause>) -> Self {
         self.source = Some(source.into());
         self
+    }
+}
+
+/// A cause of which only the text is kept, and the cause behind it.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+struct CauseText {
+    text: String,
+    source: Option<Box<Self>>,
+}
+
+fn without_controls(line: &str) -> String {
+    line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn the_last_cause_is_the_one_behind_all_others_also_after_a_rewrite() {
+        let plain = Error::unavailable("the disk\nfailed");
+        assert_eq!(plain.last_cause(), "the disk failed");
+        let inner = Error::internal("middle").caused_by("innermost");
+        let error = Error::unavailable("outer").caused_by(inner);
+        assert_eq!(error.last_cause(), "innermost");
+        assert_eq!(error.with_causes(), "outer: middle: innermost");
+        let shown = error.map_texts(str::to_uppercase);
+        assert_eq!(shown.last_cause(), "INNERMOST");
+        assert_eq!(shown.with_causes(), "OUTER: MIDDLE: INNERMOST");
     }
 }

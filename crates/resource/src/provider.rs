@@ -135,6 +135,8 @@ pub struct MountInfo {
     pub kind: &'static str,
     /// The URI of its root, if its resources have a common one.
     pub root: Option<Uri>,
+    /// What it holds, in a few words, if someone said so.
+    pub description: Option<String>,
     /// The folder on this machine whose paths also name its resources. Never sent to a client.
     pub folder: Option<PathBuf>,
     /// Its health.

@@ -12,8 +12,10 @@ use crate::server::Server;
 pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -> Result<Reply> {
     let ctx = &exchange.ctx;
     match call {
-        Call::Initialize { .. } => Ok(Reply::Initialize(server.profile(ctx))),
-        Call::Discover => Ok(Reply::Discover(server.profile(ctx), server.discovery_freshness(ctx))),
+        Call::Initialize { .. } => Ok(Reply::Initialize(server.profile(ctx).await)),
+        Call::Discover => {
+            Ok(Reply::Discover(server.profile(ctx).await, server.discovery_freshness(ctx)))
+        }
         Call::Ping => Ok(Reply::Empty),
         Call::SetLogLevel(level) => {
             if let Some(guest) = &exchange.client_session {

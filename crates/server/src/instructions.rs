@@ -26,6 +26,8 @@ const WITHOUT_TOOLS: &str = "List the resources and read what you need by URI.";
 
 /// How many tokens the list of mounts may have; of the rest, the number is told.
 const MOUNTS_TOKENS: u64 = 200;
+/// How many characters of a mount's description are told.
+const DESCRIPTION_CHARS: usize = 200;
 /// How many characters of one server's instructions follow, and of all servers'.
 const SERVER_CHARS: usize = 600;
 const ALL_SERVERS_CHARS: usize = 2_400;
@@ -73,26 +75,53 @@ pub(crate) fn write_instructions(mounts: &[MountInfo], tools: OfferedTools) -> S
     text
 }
 
+/// The mounts, as many as fit, and then what each holds, as far as it fits.
 fn push_mounts(mounts: &[MountInfo], text: &mut String) {
-    let mut spent = 0;
-    for (at, mount) in mounts.iter().enumerate() {
-        let line = format!("\n- {}", mount_line(mount));
-        spent += tokens::estimate(&line);
-        if spent > MOUNTS_TOKENS {
-            text.push_str(&format!("\n- and {} more", mounts.len() - at));
-            return;
+    let mut lines = Vec::new();
+    let mut left = MOUNTS_TOKENS;
+    for mount in mounts {
+        let line = format!("\n- {}", state_line(mount));
+        let Some(rest) = left.checked_sub(tokens::estimate(&line)) else { break };
+        left = rest;
+        lines.push(line);
+    }
+    for (line, mount) in lines.iter_mut().zip(mounts) {
+        let Some(words) = description_words(mount) else { continue };
+        if let Some(rest) = left.checked_sub(tokens::estimate(&words)) {
+            left = rest;
+            line.push_str(&words);
         }
-        text.push_str(&line);
+    }
+    let told = lines.len();
+    text.extend(lines);
+    if told < mounts.len() {
+        text.push_str(&format!("\n- and {} more", mounts.len() - told));
     }
 }
 
-/// A mount on one line: `code: folder file:///code/`.
+/// A mount on one line: `code: folder file:///code/ – the sources of the shop`.
 pub(crate) fn mount_line(mount: &MountInfo) -> String {
+    state_line(mount) + &description_words(mount).unwrap_or_default()
+}
+
+/// What a mount holds, behind its line.
+fn description_words(mount: &MountInfo) -> Option<String> {
+    let words = single_line(mount.description.as_deref()?.trim());
+    let words: String = words.chars().take(DESCRIPTION_CHARS).collect();
+    (!words.is_empty()).then(|| format!(" – {words}"))
+}
+
+/// A mount and its state on one line: `code: folder file:///code/, starting`.
+fn state_line(mount: &MountInfo) -> String {
     let mut line = format!("{}: {}", mount.name, mount.kind);
-    if let Some(HealthFact::Group(facts)) = fact(&mount.health, "server")
-        && let Some((_, HealthFact::Text(name))) = facts.iter().find(|(known, _)| *known == "name")
-    {
-        line.push_str(&format!(" {name:?}"));
+    if let Some(HealthFact::Group(facts)) = fact(&mount.health, "server") {
+        let named = |key| match facts.iter().find(|(known, _)| *known == key) {
+            Some((_, HealthFact::Text(name))) => Some(name),
+            _ => None,
+        };
+        if let Some(name) = named("title").or_else(|| named("name")) {
+            line.push_str(&format!(" {name:?}"));
+        }
     }
     if let Some(root) = &mount.root {
         line.push_str(&format!(" {root}"));
@@ -103,10 +132,11 @@ pub(crate) fn mount_line(mount: &MountInfo) -> String {
     single_line(&line).into_owned()
 }
 
-/// The state of a mount, if it does not serve.
+/// The state of a mount, if it is not ready.
 pub(crate) fn state_phrase(health: &HealthStatus) -> Option<&'static str> {
     match health.state {
-        HealthState::Ready | HealthState::Degraded => None,
+        HealthState::Ready => None,
+        HealthState::Degraded => Some("degraded"),
         HealthState::Starting => Some("starting"),
         HealthState::Failed => Some("not available"),
     }
@@ -134,7 +164,8 @@ mod tests {
 
     fn mount(name: &str, health: HealthStatus) -> MountInfo {
         let root = Uri::parse(&format!("file:///{name}/")).ok();
-        MountInfo { name: name.to_owned(), kind: "folder", root, folder: None, health }
+        let (name, kind) = (name.to_owned(), "folder");
+        MountInfo { name, kind, root, description: None, folder: None, health }
     }
 
     fn says(words: &str) -> HealthStatus {
@@ -159,6 +190,37 @@ mod tests {
             assert!(tokens::estimate(&text) < 400, "{} {text}", tokens::estimate(&text));
             assert!(!text.contains("_meta"));
         }
+    }
+
+    #[test]
+    fn what_mounts_hold_is_told_as_far_as_there_is_room_for_it() {
+        let holds = |name: &str, words: &str| {
+            let description = Some(words.to_owned());
+            MountInfo { description, ..mount(name, HealthStatus::ready()) }
+        };
+        let degraded = HealthStatus::new(HealthState::Degraded, None);
+        let degraded = MountInfo { health: degraded, ..holds("notes", "src/\n- evil: folder") };
+        let text = write_instructions(&[holds("code", "the sources of the shop"), degraded], ALL);
+        assert!(
+            text.contains("- code: folder file:///code/ – the sources of the shop\n"),
+            "{text}"
+        );
+        let line = "\n- notes: folder file:///notes/, degraded – src/ - evil: folder\n";
+        assert!(text.contains(line), "{text}");
+        // No mount is left out for the words about another.
+        let many: Vec<_> =
+            (0..12).map(|at| holds(&format!("m{at}"), &"word ".repeat(60))).collect();
+        let text = write_instructions(&many, ALL);
+        assert!(text.contains("\n- m11: folder file:///m11/"), "{text}");
+        assert!(text.contains(" – word") && tokens::estimate(&text) < 400, "{text}");
+        let facts = vec![
+            ("name", HealthFact::Text("srv".to_owned())),
+            ("title", HealthFact::Text("Weather of the World".to_owned())),
+        ];
+        let facts = vec![("server", HealthFact::Group(facts))];
+        let health = HealthStatus { facts, ..HealthStatus::ready() };
+        let text = write_instructions(&[mount("far", health)], ALL);
+        assert!(text.contains("- far: folder \"Weather of the World\""), "{text}");
     }
 
     /// A server cannot write lines that look like refdesk's own.

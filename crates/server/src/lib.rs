@@ -14,6 +14,8 @@ mod instructions;
 mod lifecycle;
 mod limits;
 mod methods;
+mod mount_contents;
+mod mount_path;
 mod param_headers;
 mod rate_limit;
 mod request_state;

@@ -30,6 +30,8 @@ use crate::exchange::Exchange;
 use crate::instructions::{self, OfferedTools};
 use crate::lifecycle::IncomingRequest;
 use crate::limits::Limits;
+use crate::mount_contents;
+use crate::mount_path;
 use crate::param_headers::ParamHeaderTable;
 use crate::rate_limit::RateLimit;
 use crate::request_state::StateSeal;
@@ -113,8 +115,9 @@ impl Server {
         let memory = Arc::new(MemoryShares::within(memory, limits.memory / 4 * 3));
         let most = limits.total_subscriptions;
         let hub = Hub::new(Arc::clone(&provider), calm, most, Arc::clone(&memory));
-        let (rows, line_index, error_count) =
-            (RowCache::default(), LineIndex::default(), AtomicU64::new(0));
+        let mounted = Arc::clone(&provider);
+        let rows = RowCache::new(move |uri| mount_path::find_mount_path(&*mounted, uri));
+        let (line_index, error_count) = (LineIndex::default(), AtomicU64::new(0));
         Self {
             provider,
             limits,
@@ -264,9 +267,10 @@ impl Server {
     }
 
     /// Our instructions and capabilities. They depend on every mount.
-    pub(crate) fn profile(&self, ctx: &Context) -> ServerProfile {
+    pub(crate) async fn profile(&self, ctx: &Context) -> ServerProfile {
         let mounts = self.provider.facets().mounts;
-        let mounts = mounts.map(|mounts| mounts.mounts(ctx)).unwrap_or_default();
+        let mut mounts = mounts.map(|mounts| mounts.mounts(ctx)).unwrap_or_default();
+        mount_contents::add_contents(&*self.provider, ctx, &mut mounts).await;
         ServerProfile {
             instructions: instructions::write_instructions(
                 &mounts,

@@ -21,7 +21,8 @@ pub(super) async fn log_connection(name: String, mut status: watch::Receiver<Con
                 }
             }
             // Each attempt fails for the same reason; one line is enough.
-            State::Failed(why) => {
+            State::Failed(error) => {
+                let why = error.to_string();
                 if failure.as_ref() != Some(&why) {
                     let told = one_line(&why);
                     tracing::warn!("mount {name}: {told}; refdesk tries again when it is needed");

@@ -111,7 +111,9 @@ impl DeclaredServer<'_> {
         let poll_interval = declared.poll.map(|span| span.0);
         let start_wait = self.settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
         let search = self.search()?;
-        let options = Options { listing_ttl: listing, poll_interval, start_wait, search, ..usual };
+        let log_name = format!("mount {}", self.name);
+        let options =
+            Options { log_name, listing_ttl: listing, poll_interval, start_wait, search, ..usual };
         Ok(BuiltUpstream { provider: Upstream::new(options), status })
     }
 

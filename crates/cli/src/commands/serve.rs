@@ -2,6 +2,7 @@
 
 mod banner;
 mod daemon;
+mod shutdown;
 mod stdio_pipes;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -14,7 +15,6 @@ use resource::Provider;
 use server::transport::{http, stdio};
 use server::{CollectionsMode, Server};
 use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::access::{Access, audit_log};
 use crate::args::ServeArgs;
@@ -29,6 +29,7 @@ use crate::search_index::{SearchParts, Searching};
 use crate::settings::{Diagnostic, Settings};
 use crate::{cursor_key, descriptors, output, reload};
 use banner::Banner;
+use shutdown::ShutdownSignals;
 
 /// How long the exit waits for tasks that still run.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -52,9 +53,42 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     if args.daemon {
         return daemon::start(args);
     }
-    let settings = Settings::load_for_serving(args);
-    let has_file = open_log(args, settings.as_ref().ok())?;
-    settings.and_then(|settings| serve(args, settings)).inspect_err(|error| {
+    // One pipe needs one thread; more would only add hand-offs between threads.
+    let mut builder =
+        if args.stdio { Builder::new_current_thread() } else { Builder::new_multi_thread() };
+    let runtime = builder.enable_all().build()?;
+    // It outlives the runtime, whose tasks use it.
+    let mut prepared = None;
+    let served = runtime.block_on(serve_until_shutdown(args, &mut prepared));
+    if args.stdio {
+        // A blocking read of the terminal must not delay the exit.
+        runtime.shutdown_background();
+    } else {
+        // A blocking read of a disk that does not answer must not prevent the exit.
+        runtime.shutdown_timeout(EXIT_TIMEOUT);
+    }
+    served
+}
+
+/// Loads the settings, starts the log, sets the server up and serves. A signal ends any of it.
+async fn serve_until_shutdown(
+    args: &ServeArgs,
+    prepared: &mut Option<PreparedServer>,
+) -> anyhow::Result<()> {
+    let mut signals = ShutdownSignals::catch()?;
+    let own_args = args.clone();
+    let load = move || {
+        let settings = Settings::load_for_serving(&own_args);
+        let has_file = open_log(&own_args, settings.as_ref().ok())?;
+        anyhow::Ok((settings, has_file))
+    };
+    let Some(loaded) = signals.run_step(load).await? else { return Ok(()) };
+    let (settings, has_file) = loaded?;
+    let served = match settings {
+        Ok(settings) => serve(args, settings, (signals, prepared)).await,
+        Err(error) => Err(error),
+    };
+    served.inspect_err(|error| {
         if has_file {
             let diagnostic = error.downcast_ref().map(Diagnostic::one_line);
             tracing::error!("refdesk stops: {}", diagnostic.unwrap_or(format!("{error:#}")));
@@ -79,7 +113,17 @@ fn open_log(args: &ServeArgs, settings: Option<&Settings>) -> anyhow::Result<boo
     Ok(has_file)
 }
 
-fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
+/// A server that is set up, and what it serves.
+struct PreparedServer {
+    settings: Settings,
+    assembly: Assembly,
+    searching: Option<Arc<Searching>>,
+    server: Arc<Server>,
+    folders: Vec<(String, PathBuf)>,
+}
+
+/// Sets the server up: opens the index, builds the mounts, and starts none of them.
+fn prepare(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<PreparedServer> {
     check_depth()?;
     descriptors::raise_limit();
     let mut limits = settings.server.limits();
@@ -109,60 +153,66 @@ fn serve(args: &ServeArgs, mut settings: Settings) -> anyhow::Result<()> {
     };
     let with_tools = settings.server.tools.unwrap_or(true);
     let server = Arc::new(if with_tools { server } else { server.without_tools() });
-    if args.stdio {
-        // One pipe needs one thread; more would only add hand-offs between threads.
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let served = runtime.block_on(async {
-            start_mounts(&assembly.mounts, searching.as_ref(), &settings);
-            if io::stdin().is_terminal() {
-                let _ = io::stderr().write_all(STDIO_ON_A_TERMINAL.as_bytes());
-            }
-            let (input, output) = stdio_pipes::open_stdio()?;
-            let (pipes, audit) = ((input, output), audit_log(args, &settings)?);
-            let serving = stdio::serve_audited(server, pipes, shutdown_signal()?, audit);
-            tokio::select! {
-                served = serving => anyhow::Ok(served?),
-                () = reload::watch_settings(args, &settings, (&assembly, searching.as_deref()), None) => Ok(()),
-            }
-        });
-        // A blocking read of the terminal must not delay the exit.
-        runtime.shutdown_background();
-        return served;
+    Ok(PreparedServer { settings, assembly, searching, server, folders })
+}
+
+async fn serve(
+    args: &ServeArgs,
+    settings: Settings,
+    (mut signals, prepared): (ShutdownSignals, &mut Option<PreparedServer>),
+) -> anyhow::Result<()> {
+    let own_args = args.clone();
+    let done = signals.run_step(move || prepare(&own_args, settings)).await?;
+    let Some(done) = done.transpose()? else { return Ok(()) };
+    let prepared = prepared.insert(done);
+    match args.stdio {
+        true => serve_stdio(args, prepared, signals).await,
+        false => serve_http(args, prepared, signals).await,
     }
-    let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(serve_http(
-        args,
-        &settings,
-        (&assembly, searching.as_ref()),
-        (server, folders),
-    ));
-    // A blocking read of a disk that does not answer must not prevent the exit.
-    runtime.shutdown_timeout(EXIT_TIMEOUT);
-    served
+}
+
+async fn serve_stdio(
+    args: &ServeArgs,
+    prepared: &PreparedServer,
+    mut signals: ShutdownSignals,
+) -> anyhow::Result<()> {
+    let PreparedServer { settings, assembly, searching, server, .. } = prepared;
+    start_mounts(&assembly.mounts, searching.as_ref(), settings);
+    if io::stdin().is_terminal() {
+        let _ = io::stderr().write_all(STDIO_ON_A_TERMINAL.as_bytes());
+    }
+    let (input, output) = stdio_pipes::open_stdio()?;
+    let (pipes, audit) = ((input, output), audit_log(args, settings)?);
+    let serving = stdio::serve_audited(Arc::clone(server), pipes, signals.received(), audit);
+    let mounted = (assembly, searching.as_deref());
+    tokio::select! {
+        served = serving => Ok(served?),
+        () = reload::watch_settings(args, settings, mounted, None) => Ok(()),
+    }
 }
 
 async fn serve_http(
     args: &ServeArgs,
-    settings: &Settings,
-    (assembly, searching): (&Assembly, Option<&Arc<Searching>>),
-    (server, folders): (Arc<Server>, Vec<(String, PathBuf)>),
+    prepared: &PreparedServer,
+    mut signals: ShutdownSignals,
 ) -> anyhow::Result<()> {
+    let PreparedServer { settings, assembly, searching, server, folders } = prepared;
     let address = settings.address.clone().unwrap_or_default();
     let (access, startup) = Access::new(args, settings, &address)?;
-    start_mounts(&assembly.mounts, searching, settings);
+    start_mounts(&assembly.mounts, searching.as_ref(), settings);
     let OpenListener { listener, address, file } = address.open().await?;
     let options = access.http_options(settings, &address);
-    let stop = shutdown_signal()?;
-    let serving = http::serve(server, listener, options, stop);
+    let serving = http::serve(Arc::clone(server), listener, options, signals.received());
+    let mounted = (assembly, searching.as_deref());
     let serving = async {
         tokio::select! {
             served = serving => served,
-            () = reload::watch_settings(args, settings, (assembly, searching.map(|searching| &**searching)), Some(&access)) => Ok(()),
+            () = reload::watch_settings(args, settings, mounted, Some(&access)) => Ok(()),
         }
     };
     let has_tls = access.tls.is_some();
     let url = address.url(has_tls);
-    let _announcement = RunningServer::announce(&url, folders, access.wants_token());
+    let _announcement = RunningServer::announce(&url, folders.clone(), access.wants_token());
     let banner = Banner::new(settings, &address, (startup, &access));
     // Serve clients while the banner is still counting.
     let (served, told) = tokio::join!(serving, banner.print(args, assembly));
@@ -184,16 +234,4 @@ fn start_mounts(built: &[BuiltMount], searching: Option<&Arc<Searching>>, settin
         let mount = mount.clone();
         tokio::spawn(async move { mount.connect().await });
     }
-}
-
-/// Completes on SIGTERM or SIGINT.
-fn shutdown_signal() -> anyhow::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
 }

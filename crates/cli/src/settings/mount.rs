@@ -66,6 +66,7 @@ macro_rules! shared_settings {
 }
 
 shared_settings! {
+    description: Option<String>,
     max_read: Option<ByteSize>,
     timeout: Option<TimeSpan>,
     required: bool,

@@ -52,7 +52,8 @@ fn the_mounts_are_told_in_the_instructions_and_by_a_list_without_arguments() {
     let told = front.request("server/discover", json!({}))["result"].take();
     let words = told["instructions"].as_str().unwrap();
     assert!(words.contains("\n- far: server"), "{words}");
-    assert!(words.contains("\n- project: folder file:///project/\n"), "{words}");
+    let own = "\n- project: folder file:///project/ – docs/, src/, README.md, logo.png, sjis.txt\n";
+    assert!(words.contains(own), "{words}");
     assert!(words.ends_with("\nThe server far says: Ask for notes by number."), "{words}");
     assert!(!words.contains("_meta"), "{words}");
     let path = folder.path().to_str().unwrap();
@@ -134,6 +135,66 @@ fn slips_are_answered_with_the_names_that_are_near() {
     assert!(words.contains("it is in no mount; the mounts are project"), "{words}");
     let note = structured(&mut front, "resources_list", json!({ "uri": "**/*.xyz" }));
     assert!(note["note"].as_str().unwrap().contains("no resources match"), "{note}");
+}
+
+#[test]
+fn slips_are_found_in_every_mount_that_may_be_meant_and_first_in_the_one_that_is_named() {
+    let folder = TempDir::with_prefix("mounts").unwrap();
+    for path in ["a/other.txt", "b/src/main.rs", "c/src/mainly.rs", "c/docs/deep/guide.md"] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x\n").unwrap();
+    }
+    let mount = |name: &str| format!("[mounts.{name}]\nkind = \"fs\"\npath = \"{name}\"\n");
+    let mut front = TestClient::piped(folder.path(), &["a", "b", "c"].map(mount).concat());
+    let (main, mainly) = ("file:///b/src/main.rs", "file:///c/src/mainly.rs");
+    for (slip, near) in [
+        ("src/mian.rs", format!("{main}, {mainly}")),
+        ("b/src/mian.rs", main.to_owned()),
+        ("c/src/main.rs", mainly.to_owned()),
+        ("guide.md", "file:///c/docs/deep/guide.md".to_owned()),
+    ] {
+        let words = error_text(&mut front, "resources_read", json!({ "uri": slip }));
+        assert!(words.ends_with(&format!("did you mean {near}?")), "{slip}: {words}");
+    }
+}
+
+#[test]
+fn slips_are_found_in_a_folder_of_any_size() {
+    let folder = TempDir::with_prefix("large").unwrap();
+    let modules = folder.path().join("project/modules");
+    fs::create_dir_all(&modules).unwrap();
+    for number in 0..3000 {
+        fs::write(modules.join(format!("module_{number:05}.txt")), "").unwrap();
+    }
+    let mut front = TestClient::piped(folder.path(), OWN);
+    let meant = "file:///project/modules/module_02500.txt";
+    for slip in ["modules/modul_02500.txt", "file:///project/modules/modul_02500.txt"] {
+        let words = error_text(&mut front, "resources_read", json!({ "uri": slip }));
+        assert!(words.contains(&format!("did you mean {meant}")), "{slip}: {words}");
+    }
+}
+
+/// "Nothing matches" says what was not looked at.
+#[test]
+fn a_list_or_search_that_finds_nothing_says_that_a_mount_is_absent() {
+    let folder = project();
+    let gone = "[mounts.gone]\nkind = \"upstream\"\ncommand = [\"/no/such/program\"]\n";
+    let mut front = TestClient::piped(folder.path(), &format!("{OWN}{gone}"));
+    let listed = structured(&mut front, "resources_list", json!({ "uri": "**/*.xyz" }));
+    assert_eq!(
+        listed["note"],
+        "no resources match; nested folders were not looked at: pass recursive: true; some sources \
+         could not be looked at"
+    );
+    assert_eq!(listed["absent"][0]["what"], "gone", "{listed}");
+    let found = structured(&mut front, "resources_grep", json!({ "pattern": "no such words" }));
+    let note = found["note"].as_str().unwrap();
+    assert!(note.ends_with("; some sources could not be searched"), "{note}");
+    assert_eq!(found["absent"][0]["what"], "gone", "{found}");
+    let listed =
+        structured(&mut front, "resources_list", json!({ "mount": "project", "uri": "x" }));
+    assert!(!listed["note"].as_str().unwrap().contains("some sources"), "{listed}");
 }
 
 #[test]

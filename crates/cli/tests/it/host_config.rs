@@ -288,3 +288,26 @@ fn a_host_without_a_known_file_wants_one_named_and_programs_read_json() {
     let wrong = run(folder.path(), &["claude", "--name", "my desk"]);
     assert!(stderr(&wrong).contains("1 to 64 ASCII letters"), "{}", stderr(&wrong));
 }
+
+#[test]
+fn the_command_of_a_host_that_adds_the_server_can_be_run_as_it_is() {
+    let folder = project();
+    let spaced = folder.path().join("my files");
+    fs::create_dir(&spaced).unwrap();
+    let program = env!("CARGO_BIN_EXE_refdesk");
+    let spaced = fs::canonicalize(spaced).unwrap();
+    let stdio = format!("-- {program} serve --stdio '{}'", spaced.display());
+    let url = "http://127.0.0.1:7999/mcp";
+    for (arguments, line) in [
+        (&["claude", "my files"][..], format!("or run: claude mcp add refdesk {stdio}\n")),
+        (&["codex", "my files"], format!("or run: codex mcp add refdesk {stdio}\n")),
+        (
+            &["claude", "--url", url],
+            format!("or run: claude mcp add --transport http refdesk {url}\n"),
+        ),
+        (&["codex", "--url", url], format!("or run: codex mcp add refdesk --url {url}\n")),
+    ] {
+        let told = stderr(&run(folder.path(), arguments));
+        assert!(told.contains(&line), "{arguments:?}: {told}");
+    }
+}

@@ -1,21 +1,27 @@
 //! Tests of `refdesk import`: the servers of hosts become mounts.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::person::open_terminal;
 use crate::program::{output_text, project, refdesk, run as run_refdesk};
 
-fn import(folder: &Path, arguments: &[&str]) -> Output {
+fn import_command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = refdesk(folder, &["import"]);
     command.args(arguments).env("HOME", folder.join("home")).stdin(Stdio::null());
     for variable in ["XDG_CONFIG_HOME", "CODEX_HOME", "COPILOT_HOME"] {
         command.env_remove(variable);
     }
-    command.output().unwrap()
+    command
+}
+
+fn import(folder: &Path, arguments: &[&str]) -> Output {
+    import_command(folder, arguments).output().unwrap()
 }
 
 fn write(folder: &Path, file: &str, content: &str) {
@@ -115,4 +121,21 @@ fn a_machine_without_hosts_is_told_so() {
     assert!(output.status.success());
     assert!(output_text(&output).contains("no host on this machine"), "{}", output_text(&output));
     assert!(!folder.path().join("refdesk.toml").exists());
+}
+
+#[test]
+fn on_a_terminal_the_person_is_asked_and_only_a_yes_writes() {
+    for (answer, is_written) in [("y\n", true), ("YES\n", true), ("n\n", false), ("\n", false)] {
+        let folder = project();
+        hosts(folder.path());
+        let (mut terminal, end) = open_terminal();
+        terminal.write_all(answer.as_bytes()).unwrap();
+        let output = import_command(folder.path(), &[]).stdin(end).output().unwrap();
+        assert!(output.status.success(), "{}", output_text(&output));
+        let asked = String::from_utf8(output.stderr).unwrap();
+        assert!(asked.contains("add these servers to refdesk.toml? [y/N] "), "{asked}");
+        let file = folder.path().join("refdesk.toml");
+        assert_eq!(file.exists(), is_written, "{answer:?}: {asked}");
+        assert_eq!(asked.contains("wrote refdesk.toml"), is_written, "{answer:?}: {asked}");
+    }
 }

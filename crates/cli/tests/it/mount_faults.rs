@@ -156,7 +156,7 @@ done
 "#;
 
 #[test]
-fn each_mount_is_told_by_name_when_it_comes_and_when_it_fails() {
+fn each_mount_is_told_by_name_when_it_comes_when_it_fails_and_when_it_is_back() {
     let folder = project();
     fs::write(folder.path().join("server.sh"), LEAVING).unwrap();
     let mut desk = start_logged(folder.path(), "info", &["--mount", "m=sh server.sh"]);
@@ -164,8 +164,18 @@ fn each_mount_is_told_by_name_when_it_comes_and_when_it_fails() {
     fs::write(folder.path().join("stop"), "").unwrap();
     desk.request("resources/read", json!({ "uri": "m+a:b" }));
     failed_state(&mut desk, "m");
+    let absent = |desk: &mut StdioProgram| {
+        desk.request("resources/list", json!({}))["result"]["_meta"]["dev.refdesk/absent"].take()
+    };
+    assert_ne!(absent(&mut desk), Value::Null);
+    fs::remove_file(folder.path().join("stop")).unwrap();
+    while absent(&mut desk) != Value::Null {}
     let log = close_and_read_log(desk, folder.path());
     assert!(log.contains("mount m: connected to leaver (revision 2026-07-28)"), "{log}");
+    assert!(log.contains("mount m: connected again to leaver (revision 2026-07-28)"), "{log}");
+    // One cause, and it comes first.
+    let listed = "mount m cannot be listed: the program exited with status 3";
+    assert!(log.contains(listed) && !log.contains("cannot be reached"), "{log}");
     let failure = "mount m: the connection ended: the program exited with status 3, and its last \
         words are: the disk is full";
     assert!(log.contains(failure) && !log.contains("first"), "{log}");

@@ -1,11 +1,12 @@
 //! Tests of settings that lead back to refdesk itself: no mount starts it without end.
 
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::program::{StdioProgram, output_text, project, refdesk, run};
+use crate::program::{HttpProgram, StdioProgram, output_text, project, refdesk, run};
 
 /// The state of a mount.
 fn state(desk: &mut StdioProgram, mount: &str) -> Value {
@@ -58,7 +59,7 @@ fn a_settings_file_that_names_refdesk_in_its_own_folder_leaves_the_mount_out() {
     let settings = format!(
         "[mounts.docs]\nkind = \"fs\"\npath = \"project/docs\"\n\
          [mounts.me]\nkind = \"upstream\"\ncommand = \"{program} serve --stdio\"\n\
-         [mounts.here]\nkind = \"upstream\"\nurl = \"http://localhost:7979/mcp\"\n"
+         "
     );
     fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
     let mut desk = start_logged(folder.path(), &["serve", "--stdio"]);
@@ -67,6 +68,40 @@ fn a_settings_file_that_names_refdesk_in_its_own_folder_leaves_the_mount_out() {
     let checked = run(folder.path(), &["check"]);
     let told = output_text(&checked);
     assert!(!checked.status.success() && told.contains("mount `me`, key `command`"), "{told}");
+}
+
+/// By any name of the address at which it listens, and not by another port.
+#[test]
+fn a_settings_file_that_names_the_address_of_refdesk_leaves_the_mount_out() {
+    let folder = project();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mount = |(name, url): (&str, String)| {
+        format!("[mounts.{name}]\nkind = \"upstream\"\nurl = \"{url}\"\n")
+    };
+    let mounts = [
+        ("here", format!("http://localhost:{port}/mcp")),
+        ("by-ip", format!("http://127.0.0.1:{port}/mcp")),
+        ("by-name", format!("http://desk.example:{port}/mcp")),
+        ("other", format!("http://127.0.0.1:{}/mcp", other.local_addr().unwrap().port())),
+    ];
+    let own = "hosts = [\"desk.example\"]\n[mounts.docs]\nkind = \"fs\"\npath = \"project/docs\"\n";
+    let settings = format!("[server]\nlisten = \"127.0.0.1:{port}\"\n{own}");
+    let settings = settings + &mounts.map(mount).concat();
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let mut command = refdesk(folder.path(), &["serve"]);
+    let log = folder.path().join("log");
+    command.stderr(fs::File::create(&log).unwrap());
+    let desk = HttpProgram::spawn(&mut command);
+    assert_eq!(desk.port, port);
+    drop(desk);
+    let log = fs::read_to_string(log).unwrap();
+    for name in ["here", "by-ip", "by-name"] {
+        let line = format!("mount {name} is left out: refdesk.toml:");
+        assert!(log.contains(&line), "{name}: {log}");
+    }
+    assert!(log.contains("this is refdesk itself, at the address where it listens"), "{log}");
+    assert!(!log.contains("mount other is left out"), "{log}");
 }
 
 /// `sh` hides what it starts, so only the depth can end this circle.

@@ -115,15 +115,21 @@ fn a_port_alone_is_one_of_this_machine() {
     }
 }
 
-/// The other end of the terminal ends the input when it is closed.
-#[test]
-fn a_server_for_a_host_says_on_a_terminal_what_it_is_and_how_to_leave() {
-    let folder = project();
+/// A terminal: the end of the person, and the end of a program.
+pub(crate) fn open_terminal() -> (fs::File, fs::File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let terminal = rustix::pty::openpt(flags).unwrap();
     rustix::pty::unlockpt(&terminal).unwrap();
     let name = rustix::pty::ptsname(&terminal, Vec::new()).unwrap();
-    let file = fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let end = fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    (terminal.into(), end)
+}
+
+/// The other end of the terminal ends the input when it is closed.
+#[test]
+fn a_server_for_a_host_says_on_a_terminal_what_it_is_and_how_to_leave() {
+    let folder = project();
+    let (terminal, file) = open_terminal();
     let mut command = refdesk(folder.path(), &["serve", "--stdio", "project"]);
     command.stdin(file).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

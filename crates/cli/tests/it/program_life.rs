@@ -77,13 +77,16 @@ fn wait_for_end(mut family: BufReader<TcpStream>) {
 }
 
 #[test]
-fn nobody_is_left_when_refdesk_is_killed() {
-    let folder = project();
-    let (desk, family) = start_family(folder.path());
-    let id = Pid::from_raw(i32::try_from(desk.id()).unwrap()).unwrap();
-    kill_process(id, Signal::KILL).unwrap();
-    wait_for_end(family);
-    assert!(!desk.close().0);
+fn nobody_is_left_when_refdesk_gets_a_signal() {
+    // By SIGTERM and SIGINT it ends in order, by SIGKILL it dies.
+    for (signal, in_order) in [(Signal::TERM, true), (Signal::INT, true), (Signal::KILL, false)] {
+        let folder = project();
+        let (desk, family) = start_family(folder.path());
+        let id = Pid::from_raw(i32::try_from(desk.id()).unwrap()).unwrap();
+        kill_process(id, signal).unwrap();
+        wait_for_end(family);
+        assert_eq!(desk.close().0, in_order, "{signal:?}");
+    }
 }
 
 #[test]

@@ -38,8 +38,9 @@ fn a_server_that_starts_slowly_is_absent_and_then_its_lists_change() {
     let mut desk = StdioProgram::start(command);
     let opened = open_session(&mut desk);
     let capabilities = &opened["result"]["capabilities"];
-    assert_eq!(capabilities["resources"]["listChanged"], true, "{opened}");
-    assert_eq!(capabilities["tools"]["listChanged"], true, "{opened}");
+    for kind in ["resources", "tools", "prompts"] {
+        assert_eq!(capabilities[kind]["listChanged"], true, "{opened}");
+    }
     desk.send_message(&request("list", "resources/list", &json!({})));
     let listed = desk.receive();
     assert_eq!(listed["result"]["resources"].as_array().unwrap().len(), 1, "{listed}");
@@ -50,15 +51,13 @@ fn a_server_that_starts_slowly_is_absent_and_then_its_lists_change() {
     assert!(!tools.to_string().contains("slow_resources_read"), "{tools}");
     fs::write(folder.path().join("go"), "").unwrap();
     let mut changed = BTreeSet::new();
-    while changed.len() < 2 {
+    while changed.len() < 3 {
         let notice = desk.receive();
-        let method = notice["method"].as_str().unwrap_or_else(|| panic!("{notice}")).to_owned();
-        if method != "notifications/prompts/list_changed" {
-            changed.insert(method);
-        }
+        let method = notice["method"].as_str().unwrap_or_else(|| panic!("{notice}"));
+        changed.insert(method.to_owned());
     }
-    let expected = ["notifications/resources/list_changed", "notifications/tools/list_changed"];
-    assert_eq!(changed, expected.map(str::to_owned).into());
+    let kinds = ["resources", "tools", "prompts"];
+    assert_eq!(changed, kinds.map(|kind| format!("notifications/{kind}/list_changed")).into());
     desk.send_message(&request("again", "resources/list", &json!({})));
     let listed = loop {
         let message = desk.receive();
@@ -67,4 +66,25 @@ fn a_server_that_starts_slowly_is_absent_and_then_its_lists_change() {
         }
     };
     assert_eq!(listed["result"]["resources"].as_array().unwrap().len(), 7, "{listed}");
+}
+
+/// `initialize` waits for no server: here a list would wait much longer than the test may take.
+#[test]
+fn a_session_opens_at_once_whatever_the_servers_behind_do() {
+    let folder = project();
+    let settings = "[server]\nstart_wait = \"1 h\"\n\
+         [mounts.slow]\nkind = \"upstream\"\ncommand = [\"sleep\", \"1000\"]\n";
+    fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    let mut command = refdesk(folder.path(), &["serve", "--stdio"]);
+    command.env_remove("REFDESK_START_WAIT");
+    let mut desk = StdioProgram::start(command);
+    let info = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+    // A list that came first does not delay it either.
+    desk.send_request("tools/list", json!({}));
+    desk.send_message(&request("open", "initialize", &params));
+    let opened = desk.receive();
+    assert_eq!(opened["id"], "open", "{opened}");
+    let instructions = opened["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("- slow: server, starting"), "{instructions}");
 }

@@ -176,7 +176,7 @@ fn dispatch_line(pending: &Arc<PendingRequests>, line: &InputLine, most: usize) 
             }
         }
         InputLine::TooLong(start) => {
-            tracing::warn!(most, "a message exceeds the size limit");
+            tracing::warn!("a server sent a message of more than {most} bytes; it is dropped");
             match response::classify_start(start) {
                 MessageStart::Response(id) => {
                     pending.fail_matching(Some(id), &Error::TooLarge(most))

@@ -1,13 +1,15 @@
 //! Cache of serialized list rows.
 //!
 //! Clients request unchanged lists again and again. The cache returns the JSON of a page if it
-//! holds the very same descriptions (by pointer) for the same revision and SEP-2093 view.
+//! holds the very same descriptions (by pointer) for the same revision and SEP-2093 view. Resources
+//! whose names repeat on a page get their paths as titles, so that a person can tell them apart.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use machinery::{Cache, CacheBounds};
-use resource::Resource;
+use resource::{Resource, Uri};
 
 use crate::inbound::shape::resource::ResourceRows;
 use crate::revision::Dialect;
@@ -15,8 +17,22 @@ use crate::revision::Dialect;
 /// Maximum total size of the JSON in bytes.
 const MAX_BYTES: usize = 8 << 20;
 
+/// Where a resource is: its mount, and its path inside the mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MountPath {
+    /// The name of the mount.
+    pub mount: String,
+    /// The decoded path below the root of the mount.
+    pub path: String,
+}
+
+type MountPathLookup = Box<dyn Fn(&Uri) -> Option<MountPath> + Send + Sync>;
+
 /// Caches pages of rows as JSON, by the address of the first row and the number of rows.
-pub struct RowCache(Cache<(usize, usize, Dialect), Arc<CachedRows>>);
+pub struct RowCache {
+    pages: Cache<(usize, usize, Dialect), Arc<CachedRows>>,
+    path_of: MountPathLookup,
+}
 
 /// One cached page. Holds the resources, so that no other resource can get their addresses.
 struct CachedRows {
@@ -24,30 +40,64 @@ struct CachedRows {
     json: Bytes,
 }
 
-impl Default for RowCache {
-    fn default() -> Self {
-        Self(Cache::new(CacheBounds::weight(MAX_BYTES)))
-    }
-}
-
 impl RowCache {
+    /// An empty cache; `path_of` finds where a resource is, if that is known.
+    pub fn new(path_of: impl Fn(&Uri) -> Option<MountPath> + Send + Sync + 'static) -> Self {
+        Self { pages: Cache::new(CacheBounds::weight(MAX_BYTES)), path_of: Box::new(path_of) }
+    }
+
     /// Serializes resources as a JSON array for peers with these terms, or returns the cached JSON.
     pub(crate) fn rows_json(&self, rows: &[Arc<Resource>], dialect: Dialect) -> Bytes {
         let write = || {
-            Bytes::from(serde_json::to_vec(&ResourceRows(rows, dialect)).expect("keys are strings"))
+            let titles = match dialect.revision.knows_titles() {
+                true => repeated_titles(rows, &self.path_of),
+                false => Vec::new(),
+            };
+            let rows = ResourceRows { rows, titles: &titles, dialect };
+            Bytes::from(serde_json::to_vec(&rows).expect("keys are strings"))
         };
         let Some(first) = rows.first() else { return write() };
         let key = (Arc::as_ptr(first).addr(), rows.len(), dialect);
-        if let Some(page) = self.0.get(&key)
+        if let Some(page) = self.pages.get(&key)
             && page.rows.iter().zip(rows).all(|(one, other)| Arc::ptr_eq(one, other))
         {
             return page.json.clone();
         }
         let json = write();
         let page = CachedRows { rows: rows.to_vec(), json: json.clone() };
-        self.0.insert(key, Arc::new(page), json.len());
+        self.pages.insert(key, Arc::new(page), json.len());
         json
     }
+}
+
+/// For each row whose name repeats on the page, and that has no title, its path; with the mount
+/// where two mounts have the same path. Empty if no name repeats.
+fn repeated_titles(
+    rows: &[Arc<Resource>],
+    path_of: &dyn Fn(&Uri) -> Option<MountPath>,
+) -> Vec<Option<String>> {
+    let mut names: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
+    for row in rows {
+        *names.entry(&row.name).or_default() += 1;
+    }
+    if names.len() == rows.len() {
+        return Vec::new();
+    }
+    let repeats = |row: &Resource| row.title.is_none() && names[&*row.name] > 1;
+    let places: Vec<Option<MountPath>> =
+        rows.iter().map(|row| if repeats(row) { path_of(&row.uri) } else { None }).collect();
+    let mut paths: HashMap<&str, usize> = HashMap::new();
+    for place in places.iter().flatten() {
+        *paths.entry(&place.path).or_default() += 1;
+    }
+    let title = |(place, row): (&Option<MountPath>, &Arc<Resource>)| {
+        let MountPath { mount, path } = place.as_ref()?;
+        match paths[&**path] {
+            1 => Some(path.clone()).filter(|path| *path != row.name),
+            _ => Some(format!("{mount}/{path}")),
+        }
+    };
+    places.iter().zip(rows).map(title).collect()
 }
 
 #[cfg(test)]
@@ -56,7 +106,7 @@ mod tests {
 
     use resource::{Resource, Uri};
 
-    use super::{MAX_BYTES, RowCache};
+    use super::{MAX_BYTES, MountPath, RowCache};
     use crate::revision::{Dialect, Revision};
 
     fn resource(name: &str) -> Arc<Resource> {
@@ -65,7 +115,7 @@ mod tests {
 
     #[test]
     fn only_the_very_same_page_on_the_same_terms_is_given_again() {
-        let press = RowCache::default();
+        let press = RowCache::new(|_| None);
         let terms = Dialect::full(Revision::V2026_07_28);
         let page = vec![resource("one"), resource("two")];
         let first = press.rows_json(&page, terms);
@@ -79,11 +129,56 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_a_bound() {
-        let press = RowCache::default();
+        let press = RowCache::new(|_| None);
         let name = "n".repeat(MAX_BYTES / 16);
         for _ in 0..64 {
             press.rows_json(&[resource(&name)], Dialect::full(Revision::V2025_06_18));
         }
-        assert!(press.0.weight() <= MAX_BYTES && press.0.len() <= 16);
+        assert!(press.pages.weight() <= MAX_BYTES && press.pages.len() <= 16);
+    }
+
+    #[test]
+    fn names_that_repeat_on_a_page_have_their_paths_as_titles() {
+        let path_of = |uri: &Uri| {
+            let (mount, path) = uri.as_str().strip_prefix("file:///")?.split_once('/')?;
+            Some(MountPath { mount: mount.to_owned(), path: path.to_owned() })
+        };
+        let press = RowCache::new(path_of);
+        let at = |uri: &str, name: &str| {
+            let mut resource = Resource::new(Uri::parse(uri).unwrap(), name);
+            resource.title = (name == "named").then(|| "Its title".to_owned());
+            Arc::new(resource)
+        };
+        let page = [
+            at("file:///a/mod.rs", "mod.rs"),
+            at("file:///a/src/mod.rs", "mod.rs"),
+            at("file:///a/src/lib.rs", "lib.rs"),
+            at("file:///a/x/README", "README"),
+            at("file:///b/x/README", "README"),
+            at("file:///a/y", "named"),
+            at("file:///b/y", "named"),
+            at("test:one", "test"),
+            at("test:two", "test"),
+        ];
+        let titles = |revision| -> Vec<serde_json::Value> {
+            let json = press.rows_json(&page, Dialect::full(revision));
+            let rows: Vec<serde_json::Value> = serde_json::from_slice(&json).unwrap();
+            rows.into_iter().map(|mut row| row["title"].take()).collect()
+        };
+        let told = titles(Revision::V2025_06_18);
+        let none = serde_json::Value::Null;
+        let expected: [serde_json::Value; 9] = [
+            none.clone(),
+            "src/mod.rs".into(),
+            none.clone(),
+            "a/x/README".into(),
+            "b/x/README".into(),
+            "Its title".into(),
+            "Its title".into(),
+            none.clone(),
+            none.clone(),
+        ];
+        assert_eq!(told, expected);
+        assert!(titles(Revision::V2025_03_26).iter().all(|title| *title == none));
     }
 }

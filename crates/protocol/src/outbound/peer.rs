@@ -29,6 +29,8 @@ pub struct Peer {
     pub capabilities: Box<RawValue>,
     /// Its name, if it sent one.
     pub name: Option<String>,
+    /// Its name for people, if it sent one.
+    pub title: Option<String>,
     /// Its version, if it sent one.
     pub version: Option<String>,
     /// How to use it, if it says so.
@@ -67,6 +69,7 @@ struct DiscoverMeta {
 #[derive(Deserialize, Default)]
 struct ServerImplementation {
     name: Option<String>,
+    title: Option<Value>,
     version: Option<String>,
 }
 
@@ -79,7 +82,8 @@ impl Peer {
     /// A server of which only the revision is known.
     pub fn with_revision(revision: Revision) -> Self {
         let capabilities = empty_object();
-        Self { revision, capabilities, name: None, version: None, instructions: None }
+        let (name, title, version, instructions) = (None, None, None, None);
+        Self { revision, capabilities, name, title, version, instructions }
     }
 
     /// Decodes the result of `initialize`. Fails if it names a revision without a handshake.
@@ -94,10 +98,11 @@ impl Peer {
                 "initialize returned the unsupported protocolVersion {shown:?}"
             ))
         })?;
-        let ServerImplementation { name, version } = result.server_info.unwrap_or_default();
+        let ServerImplementation { name, title, version } = result.server_info.unwrap_or_default();
+        let title = text_of(title);
         let capabilities = result.capabilities.map_or_else(empty_object, ToOwned::to_owned);
         let instructions = text_of(result.instructions);
-        Ok(Self { revision, capabilities, name, version, instructions })
+        Ok(Self { revision, capabilities, name, title, version, instructions })
     }
 
     /// Decodes the result of `server/discover`. `None` if it is malformed or names no stateless
@@ -106,10 +111,11 @@ impl Peer {
         let found: DiscoverResult<'_> = parse_object(result.get()).ok()?;
         let revision = common_revision(found.supported_versions.iter().map(|date| &**date))?;
         let info = found.meta.info.or(found.server_info).unwrap_or_default();
-        let ServerImplementation { name, version } = info;
+        let ServerImplementation { name, title, version } = info;
+        let title = text_of(title);
         let capabilities = found.capabilities.map_or_else(empty_object, ToOwned::to_owned);
         let instructions = text_of(found.instructions);
-        Some(Self { revision, capabilities, name, version, instructions })
+        Some(Self { revision, capabilities, name, title, version, instructions })
     }
 
     /// True if it has resources.

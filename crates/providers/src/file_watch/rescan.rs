@@ -263,7 +263,7 @@ async fn run_rescans<L: Rescanner>(lookout: Weak<L>, news: Arc<Notify>) {
         let (left, ears, poll) = match looked.await {
             Ok(looked) => looked,
             Err(error) if error.is_panic() => {
-                tracing::error!(%error, "a rescan for file changes panicked");
+                tracing::error!("a rescan for file changes failed: {error}");
                 tokio::time::sleep(RETRY_DELAY).await;
                 // It is unknown which subscribers were checked, so check everything next time.
                 broke_off = true;

@@ -237,7 +237,9 @@ fn parse_files(folder: &str, contents: &[IgnoreFile]) -> Option<IgnorePatterns> 
         let added = content.as_ref().map_err(|bound| *bound);
         if let Err(TooManyPatterns(bound)) = added.and_then(|text| patterns.add_file(text)) {
             let file = format!("{folder}{}", String::from_utf8_lossy(name));
-            tracing::warn!(%file, bound, "ignore file over a bound; its folder is not served");
+            tracing::warn!(
+                "the ignore file {file} is over a bound: {bound}; its folder is not served"
+            );
             return None;
         }
     }

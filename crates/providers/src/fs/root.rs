@@ -165,7 +165,9 @@ impl FsRoot {
         if !self.is_length_logged.swap(true, Ordering::Relaxed) {
             let path = shown.join(name);
             let path = String::from_utf8_lossy(path.as_bytes()).into_owned();
-            tracing::warn!(path, "not served, like all paths with so long a URI; see max_uri");
+            tracing::warn!(
+                "the URI of {path} is over max_uri; no path with so long a URI is served"
+            );
         }
         true
     }

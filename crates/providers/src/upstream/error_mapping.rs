@@ -42,7 +42,7 @@ pub(super) fn public_error(failure: Failure) -> Error {
         Some(upstream) => error.with_upstream(upstream),
         None => error,
     };
-    error.caused_by(failure)
+    error.caused_by(failure.reason())
 }
 
 /// The error for a failure about `uri`.

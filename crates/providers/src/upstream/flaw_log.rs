@@ -8,33 +8,47 @@ use parking_lot::Mutex;
 /// How many remarks are logged.
 const MAX_REMARKS: usize = 64;
 
-/// The flaws that are already in the log.
-#[derive(Default)]
-pub(super) struct FlawLog(Mutex<LoggedFlaws>);
+/// The flaws of one server that are already in the log.
+pub(super) struct FlawLog {
+    /// What the log calls the server.
+    server: String,
+    logged: Mutex<LoggedFlaws>,
+}
 
 #[derive(Default)]
 struct LoggedFlaws {
-    has_invalid_entries: bool,
+    has_skipped: bool,
+    has_contradictory: bool,
     remarks: HashSet<String>,
 }
 
 impl FlawLog {
+    /// A log with nothing in it, of the server that the log calls `server`.
+    pub(super) fn new(server: String) -> Self {
+        Self { server, logged: Mutex::default() }
+    }
+
     /// Logs what is wrong with a page, unless it was logged before.
     pub(super) fn record<T>(&self, page: &DecodedPage<T>) {
-        let (left_out, contradictory) = (page.skipped, page.contradictory);
-        if left_out + contradictory > 0
-            && !std::mem::replace(&mut self.0.lock().has_invalid_entries, true)
+        let server = &self.server;
         {
-            tracing::warn!(left_out, contradictory, "a server lists invalid entries");
+            let mut logged = self.logged.lock();
+            let (skipped, contradictory) = (page.skipped, page.contradictory);
+            if skipped > 0 && !std::mem::replace(&mut logged.has_skipped, true) {
+                tracing::warn!("{server}: {skipped} invalid entries of a list are left out");
+            }
+            if contradictory > 0 && !std::mem::replace(&mut logged.has_contradictory, true) {
+                tracing::warn!("{server}: {contradictory} entries of a list contradict themselves");
+            }
         }
         page.remarks.iter().for_each(|remark| self.remark(remark));
     }
 
     /// Logs why an entry was left out.
     pub(super) fn remark(&self, remark: &str) {
-        let remarks = &mut self.0.lock().remarks;
+        let remarks = &mut self.logged.lock().remarks;
         if remarks.len() < MAX_REMARKS && remarks.insert(remark.to_owned()) {
-            tracing::warn!(remark, "left out an entry of a server's list");
+            tracing::warn!("{}: an entry of a list is left out: {remark}", self.server);
         }
     }
 }

@@ -98,7 +98,7 @@ impl Inner {
             // The list goes in a circle, so all its pages were seen.
             let Ok(next) = place.next_page(cursor.clone(), leaf.weight) else { break };
             if all.len() >= ENTRIES || place.is_exhausted(leaf.weight) {
-                tracing::warn!(ENTRIES, "the list of a server is too long and was cut");
+                tracing::warn!("the list of a server was cut after {} entries", all.len());
                 break;
             }
             place = next;

@@ -114,8 +114,9 @@ impl Health for Upstream {
         let mut condition = match &standing.state {
             Reached::Starting => HealthStatus::new(HealthState::Starting, None),
             Reached::Ready(_) => self.ready_condition(standing.since),
-            Reached::Failed(why) => {
-                HealthStatus::new(HealthState::Failed, Some(public_reason(why)))
+            Reached::Failed(error) => {
+                let why = public_reason(&error.to_string());
+                HealthStatus::new(HealthState::Failed, Some(why))
             }
         };
         condition.since.get_or_insert_with(|| dates.time_of(standing.since));
@@ -147,7 +148,7 @@ fn public_reason(why: &str) -> String {
 /// Facts from the server's introduction: era, revision, capabilities, name and version.
 fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
     let era = if info.has_handshake() { "legacy" } else { "modern" };
-    let said = [("name", &info.name), ("version", &info.version)];
+    let said = [("name", &info.name), ("title", &info.title), ("version", &info.version)];
     let said = said.into_iter().filter_map(|(name, said)| {
         Some((name, HealthFact::Text(one_line_up_to(said.as_ref()?, MAX_NAME_CHARS))))
     });

@@ -123,6 +123,7 @@ impl Upstream {
     pub fn new(options: Options) -> Self {
         let Options {
             client,
+            log_name,
             listing_ttl: listing,
             poll_interval: poll,
             start_wait,
@@ -130,7 +131,7 @@ impl Upstream {
             search,
         } = options;
         let standing = client.status();
-        let flaw_log = Arc::new(FlawLog::default());
+        let flaw_log = Arc::new(FlawLog::new(log_name));
         let starting = StartingServer { client: client.clone(), wait: start_wait };
         let relayed = UpstreamRelay::new(starting.clone(), Arc::clone(&flaw_log));
         let shared = UpstreamShared {
@@ -337,11 +338,14 @@ impl Provider for Upstream {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         self.inner.start_listener();
-        self.inner.starting.wait_until_up().await?;
-        let listed = match parent {
-            None => with_trace(ctx, self.view(ctx).list_resources(paging)).await,
-            Some(parent) => with_trace(ctx, self.view(ctx).list_children(parent, paging)).await,
+        let (inner, starting) = (self.view(ctx), &self.inner.starting);
+        let list = async {
+            match parent {
+                None => inner.list_resources(paging).await,
+                Some(parent) => inner.list_children(parent, paging).await,
+            }
         };
+        let listed = with_trace(ctx, starting.limit_wait(list)).await;
         let mut page = listed.inspect_err(|error| self.record_error(error))?;
         page.items.retain(|item| paging.shows(item));
         Ok(page)
@@ -349,8 +353,8 @@ impl Provider for Upstream {
 
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
         self.inner.start_listener();
-        self.inner.starting.wait_until_up().await?;
-        let listed = with_trace(ctx, self.view(ctx).list_templates(paging)).await;
+        let (inner, starting) = (self.view(ctx), &self.inner.starting);
+        let listed = with_trace(ctx, starting.limit_wait(inner.list_templates(paging))).await;
         listed.inspect_err(|error| self.record_error(error))
     }
 

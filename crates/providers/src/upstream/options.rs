@@ -10,6 +10,8 @@ use resource::UriTemplate;
 pub struct Options {
     /// The client that connects to the server.
     pub client: Client,
+    /// What the log calls the server.
+    pub log_name: String,
     /// TTL of the cached full listing, used for descriptions and children, if the server sends no
     /// TTL. A change notification invalidates it earlier.
     pub listing_ttl: Duration,
@@ -44,6 +46,7 @@ impl Options {
     pub fn new(client: Client) -> Self {
         Self {
             client,
+            log_name: "a server".to_owned(),
             listing_ttl: Duration::from_secs(10),
             poll_interval: None,
             start_wait: Duration::from_secs(1),

@@ -229,7 +229,7 @@ impl<T> UpstreamPage<T> {
         let is_heavy = self.next.is_some() && place.is_exhausted(self.weight);
         let too_large = is_heavy.then_some("its descriptions take more than 128 MiB");
         let why = self.cut.or(too_large)?;
-        tracing::warn!(why, "the list of a server was cut");
+        tracing::warn!("the list of a server was cut: {why}");
         let reason = format!("the list of the server behind this mount was cut: {why}");
         Some(Absence { name: "list".to_owned(), reason })
     }

@@ -64,15 +64,18 @@ impl Relay for UpstreamRelay {
     ) -> Result<Page<Component>> {
         let place =
             paging.cursor.as_ref().map_or(Ok(RelayCursor::default()), RelayCursor::decode)?;
-        self.starting.wait_until_up().await?;
-        let listed = self.client.component_page(kind, rewrite, place.page.as_deref()).await;
-        let mut page = match listed {
-            Ok(page) => page,
-            Err(failure) if failure.is_method_not_found() => return Ok(Page::empty()),
-            Err(failure) if place.page.is_some() && failure.is_invalid_params() => {
-                return Err(Error::bad_cursor());
+        let listed = async {
+            match self.client.component_page(kind, rewrite, place.page.as_deref()).await {
+                Ok(page) => Ok(Some(page)),
+                Err(failure) if failure.is_method_not_found() => Ok(None),
+                Err(failure) if place.page.is_some() && failure.is_invalid_params() => {
+                    Err(Error::bad_cursor())
+                }
+                Err(failure) => Err(public_error(failure)),
             }
-            Err(failure) => return Err(public_error(failure)),
+        };
+        let Some(mut page) = self.starting.limit_wait(listed).await? else {
+            return Ok(Page::empty());
         };
         self.flaw_log.record(&page);
         for repeated in self.first_pages.remove_repeated(kind, place.depth, &mut page.items) {

@@ -115,8 +115,8 @@ impl Skills for Upstream {
 
     async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
         self.inner.start_listener();
-        self.inner.starting.wait_until_up().await?;
-        let listed = with_trace(ctx, self.view(ctx).skill_list(paging)).await;
+        let (inner, starting) = (self.view(ctx), &self.inner.starting);
+        let listed = with_trace(ctx, starting.limit_wait(inner.skill_list(paging))).await;
         listed.inspect_err(|error| self.record_error(error))
     }
 
@@ -135,8 +135,8 @@ impl Skills for Upstream {
             return Err(Error::bad_cursor());
         }
         self.inner.start_listener();
-        self.inner.starting.wait_until_up().await?;
-        let own = with_trace(ctx, self.view(ctx).own_index(paging)).await;
+        let (inner, starting) = (self.view(ctx), &self.inner.starting);
+        let own = with_trace(ctx, starting.limit_wait(inner.own_index(paging))).await;
         if let Some(page) = own.inspect_err(|error| self.record_error(error))? {
             return Ok(page);
         }

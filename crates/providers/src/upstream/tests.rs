@@ -9,6 +9,7 @@ mod plain_server;
 mod refdesk_server;
 mod scripted_server;
 mod searching;
+mod starting;
 mod watching;
 
 use std::sync::Arc;

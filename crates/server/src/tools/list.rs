@@ -240,6 +240,7 @@ fn list_mounts(mounts: &[MountInfo]) -> ToolResult {
         name: mount.name.clone(),
         kind: mount.kind,
         uri: mount.root.as_ref().map(ToString::to_string),
+        description: mount.description.clone(),
         state: state_phrase(&mount.health).map(str::to_owned),
     };
     ToolResult::with_text(lines, ToolOutput::Mounts { mounts: mounts.iter().map(row).collect() })

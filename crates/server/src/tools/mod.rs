@@ -110,7 +110,8 @@ async fn next_step(server: &Server, exchange: &Exchange, error: &Error) -> Optio
             if let Some(words) = missing_mount(server, exchange, uri) {
                 return Some(words);
             }
-            let near = suggest::similar_uris(server, &exchange.ctx, uri).await;
+            let meant = [suggest::MeantUri::exact(uri)];
+            let near = suggest::similar_uris(server, &exchange.ctx, &meant).await;
             Some(if near.is_empty() {
                 "call resources_list to see what exists".to_owned()
             } else {

@@ -12,7 +12,7 @@ use resource::uri::{encode_segment, expand_reserved};
 use resource::{Context, Error, MountInfo, Result, Uri};
 use tokio::time::timeout;
 
-use super::suggest;
+use super::suggest::{self, MeantUri};
 use crate::server::Server;
 
 /// How long mounts are asked for a path.
@@ -57,14 +57,16 @@ async fn find_path(
     mounts: &[MountInfo],
     path: &str,
 ) -> Result<Uri> {
-    let candidates: Vec<Uri> =
+    let mut candidates: Vec<MeantUri> =
         mounts.iter().flat_map(|mount| mount_candidates(mount, path)).collect();
-    let exists = candidates.iter().map(|uri| async move {
-        timeout(LOOKUP_TIME, server.provider.stat(ctx, uri)).await.is_ok_and(|stat| stat.is_ok())
+    candidates.sort_by_key(|candidate| !candidate.is_named);
+    let exists = candidates.iter().map(|candidate| async move {
+        let stat = server.provider.stat(ctx, &candidate.uri);
+        timeout(LOOKUP_TIME, stat).await.is_ok_and(|stat| stat.is_ok())
     });
     let exists = join_all(exists).await;
-    let mut found = candidates.iter().zip(exists).filter(|(_, exists)| *exists);
-    let found: Vec<&Uri> = found.by_ref().map(|(uri, _)| uri).take(MAX_NAMED).collect();
+    let found = candidates.iter().zip(exists).filter(|(_, exists)| *exists);
+    let found: Vec<&Uri> = found.map(|(candidate, _)| &candidate.uri).take(MAX_NAMED).collect();
     match found[..] {
         [uri] => return Ok(uri.clone()),
         [] => {}
@@ -74,10 +76,7 @@ async fn find_path(
             return Err(Error::invalid(words));
         }
     }
-    let near = match &candidates[..] {
-        [] => Vec::new(),
-        [first, ..] => suggest::similar_uris(server, ctx, first).await,
-    };
+    let near = suggest::similar_uris(server, ctx, &candidates).await;
     let next = match near.is_empty() {
         true => format!("{}; resources_list shows what they hold", name_mounts(mounts)),
         false => suggest::question(&near),
@@ -86,7 +85,7 @@ async fn find_path(
 }
 
 /// The URIs that `path` may mean in a mount: below its root, after its name, or inside its folder.
-fn mount_candidates(mount: &MountInfo, path: &str) -> Vec<Uri> {
+fn mount_candidates(mount: &MountInfo, path: &str) -> Vec<MeantUri> {
     let is_serving = mount.health.state.is_serving();
     let Some(root) = mount.root.as_ref().filter(|_| is_serving) else { return Vec::new() };
     let folder = mount.folder.as_ref().filter(|folder| folder.is_absolute());
@@ -94,17 +93,16 @@ fn mount_candidates(mount: &MountInfo, path: &str) -> Vec<Uri> {
         Path::new(path).strip_prefix(folder).ok().and_then(|rest| rest.to_str())
     });
     if let Some(rest) = in_folder {
-        return join_path(root, rest).into_iter().collect();
+        let inside = join_path(root, rest);
+        return inside.map(|uri| MeantUri { uri, is_named: true }).into_iter().collect();
     }
     let relative = path.trim_start_matches("./").trim_start_matches('/');
     let after_name = relative
         .strip_prefix(mount.name.as_str())
         .filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    [after_name, Some(relative)]
-        .into_iter()
-        .flatten()
-        .filter_map(|rest| join_path(root, rest))
-        .collect()
+    let paths = [after_name.map(|rest| (rest, true)), Some((relative, false))];
+    let candidate = |(rest, is_named)| Some(MeantUri { uri: join_path(root, rest)?, is_named });
+    paths.into_iter().flatten().filter_map(candidate).collect()
 }
 
 /// The URI of a path below `root`; `None` for one that leads out of it.
@@ -151,6 +149,7 @@ mod tests {
             name: "code".to_owned(),
             kind: "folder",
             root: Uri::parse("file:///code/").ok(),
+            description: None,
             folder: Some(PathBuf::from("/home/ada/work")),
             health: HealthStatus::ready(),
         };
@@ -167,7 +166,8 @@ mod tests {
             ("../x", &[]),
         ] {
             let found = mount_candidates(&mount, path);
-            assert_eq!(found.iter().map(Uri::as_str).collect::<Vec<_>>(), uris, "{path}");
+            let found: Vec<&str> = found.iter().map(|found| found.uri.as_str()).collect();
+            assert_eq!(found, uris, "{path}");
         }
     }
 }

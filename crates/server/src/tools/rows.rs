@@ -10,6 +10,8 @@ use resource::{
     Absence, Outline, Provider, Resource, SectionTitle, SectionUnit, Uri, uri::percent_decode,
 };
 
+use crate::mount_path::path_in_mount;
+
 /// From this size on, a row says that a page has sections.
 const LARGE_PAGE_BYTES: u64 = 16 << 10;
 
@@ -31,18 +33,45 @@ pub(super) fn resource_rows<'a>(
     resources: impl IntoIterator<Item = &'a Resource> + Clone,
     details: RowDetails,
 ) -> Vec<ResourceRow> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut same_name: HashMap<&str, Vec<&Resource>> = HashMap::new();
     for resource in resources.clone() {
-        *counts.entry(&resource.name).or_default() += 1;
+        same_name.entry(&resource.name).or_default().push(resource);
     }
+    let repeated = same_name.into_values().filter(|group| group.len() > 1);
+    let paths: HashMap<&Uri, String> =
+        repeated.flat_map(|group| distinct_paths(provider, &group)).collect();
     let row = |resource: &Resource| {
-        let repeats = counts.get(&*resource.name).is_some_and(|count| *count > 1);
-        ResourceRow {
-            title: row_title(provider, resource, repeats),
-            ..plain_row(resource, details)
-        }
+        let title = row_title(resource, paths.get(&resource.uri));
+        ResourceRow { title, ..plain_row(resource, details) }
     };
     resources.into_iter().map(row).collect()
+}
+
+/// The paths of resources with one name inside their mount, as much of their ends as tells them
+/// apart.
+fn distinct_paths<'a>(provider: &dyn Provider, group: &[&'a Resource]) -> Vec<(&'a Uri, String)> {
+    let path = |resource: &&'a Resource| {
+        let path = path_in_mount(provider, &resource.uri);
+        let ends: Vec<String> = path.trim_end_matches('/').rsplit('/').map(str::to_owned).collect();
+        (ends, &resource.uri)
+    };
+    let mut paths: Vec<(Vec<String>, &Uri)> = group.iter().map(path).collect();
+    paths.sort();
+    let shared = |one: usize, other: Option<usize>| {
+        let other = other.and_then(|other| paths.get(other));
+        let same = |(other, _): &(Vec<String>, &Uri)| {
+            paths[one].0.iter().zip(other).take_while(|(one, other)| one == other).count()
+        };
+        other.map_or(0, same)
+    };
+    let distinct = |(at, (ends, uri)): (usize, &(Vec<String>, &'a Uri))| {
+        // The name alone repeats, so that at least one folder stands before it.
+        let most = shared(at, at.checked_sub(1)).max(shared(at, Some(at + 1))) + 1;
+        let needed = &ends[..ends.len().min(most.max(2))];
+        let segments: Vec<&str> = needed.iter().rev().map(String::as_str).collect();
+        (*uri, segments.join("/"))
+    };
+    paths.iter().enumerate().map(distinct).collect()
 }
 
 fn plain_row(resource: &Resource, details: RowDetails) -> ResourceRow {
@@ -94,25 +123,12 @@ pub(super) fn section_words(outline: &Outline) -> Option<String> {
     Some(if is_named { format!("{words}: {}", titles().join(", ")) } else { words })
 }
 
-/// The title, or else what people call the resource, where the URI does not show it.
-fn row_title(provider: &dyn Provider, resource: &Resource, repeats: bool) -> Option<String> {
-    if resource.title.is_some() {
-        return resource.title.clone();
-    }
+/// The title, or else what people call the resource, where its name repeats or the URI does not show
+/// it.
+fn row_title(resource: &Resource, distinct_path: Option<&String>) -> Option<String> {
     let shows_name = last_segment(&resource.uri) == resource.name;
-    if repeats {
-        return Some(path_in_mount(provider, &resource.uri));
-    }
-    (!shows_name).then(|| resource.name.clone())
-}
-
-/// The decoded path of a URI below the root of its mount.
-pub(super) fn path_in_mount(provider: &dyn Provider, uri: &Uri) -> String {
-    let text = decoded(uri.as_str());
-    let path = text.split_once("://").map_or(&*text, |(_, rest)| rest).trim_start_matches('/');
-    let mount = provider.facets().mounts.and_then(|mounts| mounts.mount_of(uri));
-    let inside = mount.and_then(|mount| path.strip_prefix(&mount)?.strip_prefix('/'));
-    inside.unwrap_or(path).to_owned()
+    let name = || (!shows_name).then_some(&resource.name);
+    resource.title.as_ref().or(distinct_path).or_else(name).cloned()
 }
 
 /// The text without its percent-encoding.

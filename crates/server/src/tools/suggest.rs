@@ -1,11 +1,12 @@
-//! "Did you mean" suggestions for a URI that does not exist.
+//! "Did you mean" suggestions for a resource that does not exist.
 //!
-//! They look at the folder in which the URI would be, then at the top of its mount and for the
-//! same name elsewhere, and give up after a moment: a mount that hangs must not delay an error.
+//! They look at the folder in which it would be, then for the same name elsewhere in its mount, and
+//! give what they have after a moment: a mount that hangs or is very large must not delay an error.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use resource::{Context, Filter, PageRequest, PathFilter, Uri};
 use tokio::time::{Instant, timeout_at};
 
@@ -13,21 +14,74 @@ use super::recursive_list::RecursiveList;
 use super::rows::{decoded, last_segment};
 use crate::server::Server;
 
-/// How many resources are compared, and how many are suggested.
-const MAX_CANDIDATES: usize = 1000;
+/// How many of the places where a resource may be meant are looked at.
+const MAX_PLACES: usize = 16;
+/// How many names a page has, how many pages of a folder are compared, and how many names are
+/// suggested.
+const PAGE_SIZE: usize = 1000;
+const MAX_PAGES: usize = 1000;
 const MAX_SUGGESTIONS: usize = 3;
 /// How long suggestions may take.
 const MAX_TIME: Duration = Duration::from_secs(1);
 /// The least similarity of a suggestion.
 const MIN_SIMILARITY: f64 = 0.6;
 
-/// The existing URIs most similar to `uri`, the most similar first.
-pub(super) async fn similar_uris(server: &Server, ctx: &Context, uri: &Uri) -> Vec<Uri> {
+/// A URI that a caller may mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MeantUri {
+    pub(super) uri: Uri,
+    /// Whether the caller named its mount.
+    pub(super) is_named: bool,
+}
+
+impl MeantUri {
+    /// A URI as the caller wrote it.
+    pub(super) fn exact(uri: &Uri) -> Self {
+        Self { uri: uri.clone(), is_named: true }
+    }
+}
+
+/// A name that exists. The best one is the least.
+struct Suggestion {
+    /// Whether it is not in the very folder that was meant, but near a folder above it.
+    is_above: bool,
+    /// Whether the caller did not name its mount.
+    is_unnamed: bool,
+    similarity: f64,
+    uri: Uri,
+}
+
+impl Suggestion {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let rank = |it: &Self| (it.is_above, it.is_unnamed);
+        let similarity = other.similarity.total_cmp(&self.similarity);
+        rank(self).cmp(&rank(other)).then(similarity).then_with(|| self.uri.cmp(&other.uri))
+    }
+}
+
+/// The existing URIs most similar to any of `missing`, the most similar first.
+pub(super) async fn similar_uris(server: &Server, ctx: &Context, missing: &[MeantUri]) -> Vec<Uri> {
     let deadline = Instant::now() + MAX_TIME;
-    let mut near =
-        timeout_at(deadline, similar_siblings(server, ctx, uri)).await.unwrap_or_default();
-    if near.is_empty() {
-        near = timeout_at(deadline, same_name(server, ctx, uri)).await.unwrap_or_default();
+    let places = &missing[..missing.len().min(MAX_PLACES)];
+    let siblings = places.iter().map(|meant| similar_siblings(server, ctx, meant, deadline));
+    let siblings = join_all(siblings).await.into_iter().flatten();
+    let near = best_of(siblings);
+    if !near.is_empty() {
+        return near;
+    }
+    let elsewhere = places.iter().map(|meant| same_name(server, ctx, meant, deadline));
+    best_of(join_all(elsewhere).await.into_iter().flatten())
+}
+
+/// The best suggestions, each once.
+fn best_of(all: impl Iterator<Item = Suggestion>) -> Vec<Uri> {
+    let mut all: Vec<Suggestion> = all.collect();
+    all.sort_by(Suggestion::cmp);
+    let mut near: Vec<Uri> = Vec::new();
+    for suggestion in all {
+        if near.len() < MAX_SUGGESTIONS && !near.contains(&suggestion.uri) {
+            near.push(suggestion.uri);
+        }
     }
     near
 }
@@ -38,15 +92,24 @@ pub(super) fn question(near: &[Uri]) -> String {
     format!("did you mean {}?", near.join(", "))
 }
 
-/// The similar members of the nearest ancestor that exists; at the top, of the whole list.
-async fn similar_siblings(server: &Server, ctx: &Context, uri: &Uri) -> Vec<Uri> {
-    let mut wanted = uri.clone();
+/// The most similar members of the nearest ancestor that exists; at the top, of the whole list.
+async fn similar_siblings(
+    server: &Server,
+    ctx: &Context,
+    missing: &MeantUri,
+    deadline: Instant,
+) -> Vec<Suggestion> {
+    let mut wanted = missing.uri.clone();
     loop {
         let parent = parent_of(&wanted);
-        let ask = PageRequest::first(MAX_CANDIDATES).with_filter(mount_filter(server, uri));
-        if let Ok(page) = server.provider.list(ctx, parent.as_ref(), &ask).await {
-            let listed: Vec<Uri> = page.items.iter().map(|item| item.uri.clone()).collect();
-            return most_similar(&wanted, &listed);
+        let filter = near_filter(&wanted, mount_of(server, &missing.uri));
+        let ask = PageRequest::first(PAGE_SIZE).with_filter(Some(Arc::new(filter)));
+        let place = (parent.as_ref(), &wanted);
+        let found = similar_members(server, ctx, place, (ask, deadline)).await;
+        if let Some(found) = found {
+            let (is_above, is_unnamed) = (wanted != missing.uri, !missing.is_named);
+            let suggest = |(similarity, uri)| Suggestion { is_above, is_unnamed, similarity, uri };
+            return found.into_iter().map(suggest).collect();
         }
         match parent {
             Some(parent) => wanted = parent,
@@ -55,31 +118,79 @@ async fn similar_siblings(server: &Server, ctx: &Context, uri: &Uri) -> Vec<Uri>
     }
 }
 
-/// The resources elsewhere in the mount that have the same name.
-async fn same_name(server: &Server, ctx: &Context, uri: &Uri) -> Vec<Uri> {
+/// The members of `parent` that are most similar to `wanted`, of all pages that come before
+/// `deadline`; `None` if it cannot be listed.
+async fn similar_members(
+    server: &Server,
+    ctx: &Context,
+    (parent, wanted): (Option<&Uri>, &Uri),
+    (mut ask, deadline): (PageRequest, Instant),
+) -> Option<Vec<(f64, Uri)>> {
+    let text = decoded(wanted.as_str());
+    let mut near: Vec<(f64, Uri)> = Vec::new();
+    for page in 0..MAX_PAGES {
+        let Ok(listed) = timeout_at(deadline, server.provider.list(ctx, parent, &ask)).await else {
+            break;
+        };
+        let listed = match listed {
+            Ok(listed) => listed,
+            Err(_) if page == 0 => return None,
+            Err(_) => break,
+        };
+        let alike = listed
+            .items
+            .iter()
+            .map(|item| (likeness(&text, &decoded(item.uri.as_str())), item.uri.clone()));
+        near.extend(alike.filter(|(likeness, _)| *likeness > MIN_SIMILARITY));
+        near.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        near.truncate(MAX_SUGGESTIONS);
+        ask.cursor = listed.next;
+        // A provider may answer from memory, without ever yielding to the deadline.
+        if ask.cursor.is_none() || Instant::now() >= deadline {
+            break;
+        }
+    }
+    Some(near)
+}
+
+/// The resources elsewhere in the mount that have the same name, of those found before `deadline`.
+async fn same_name(
+    server: &Server,
+    ctx: &Context,
+    missing: &MeantUri,
+    deadline: Instant,
+) -> Vec<Suggestion> {
+    let uri = &missing.uri;
     let end = format!("/{}", decoded(last_segment(uri))).to_lowercase();
     let is_same = move |text: &str| text.to_lowercase().ends_with(&end);
-    let mount = mount_filter(server, uri).and_then(|filter| filter.mount.clone());
     let path = Some(PathFilter::new("", is_same));
+    let mount = mount_of(server, uri);
     let filter = Arc::new(Filter { path, mount, keep_collections: true, ..Filter::default() });
     let Ok(mut walk) = RecursiveList::new(server, ctx, (None, true, &filter), None) else {
         return Vec::new();
     };
     let mut found = Vec::new();
     while found.len() < MAX_SUGGESTIONS
-        && let Ok(Some(resource)) = walk.next_resource().await
+        && let Ok(Ok(Some(resource))) = timeout_at(deadline, walk.next_resource()).await
     {
         if filter.admits(&resource) {
-            found.push(resource.uri.clone());
+            let (is_unnamed, uri) = (!missing.is_named, resource.uri.clone());
+            found.push(Suggestion { is_above: true, is_unnamed, similarity: 1.0, uri });
         }
     }
     found
 }
 
-/// A filter for the mount of `uri`, so that no other mount is asked.
-fn mount_filter(server: &Server, uri: &Uri) -> Option<Arc<Filter>> {
-    let mount = server.provider.facets().mounts?.mount_of(uri)?;
-    Some(Arc::new(Filter { mount: Some(mount), ..Filter::default() }))
+/// A filter for what is near `wanted`: the provider applies it, and describes nothing else.
+fn near_filter(wanted: &Uri, mount: Option<String>) -> Filter {
+    let wanted = decoded(wanted.as_str());
+    let path = PathFilter::new("", move |other| likeness(&wanted, other) > MIN_SIMILARITY);
+    Filter { path: Some(path), mount, ..Filter::default() }
+}
+
+/// The mount of `uri`, so that no other mount is asked.
+fn mount_of(server: &Server, uri: &Uri) -> Option<String> {
+    server.provider.facets().mounts?.mount_of(uri)
 }
 
 /// The URI without its last segment; `None` at the root.
@@ -90,21 +201,10 @@ fn parent_of(uri: &Uri) -> Option<Uri> {
     Uri::parse(parent).ok().filter(|_| !is_root)
 }
 
-fn most_similar(uri: &Uri, candidates: &[Uri]) -> Vec<Uri> {
-    let wanted = decoded(uri.as_str());
-    let likeness = |other: &Uri| {
-        let other = decoded(other.as_str());
-        let names = similarity(name_of(&wanted), name_of(&other));
-        // A long common path makes any two names in one folder alike.
-        similarity(&wanted, &other).min(names)
-    };
-    let mut near: Vec<(f64, &Uri)> = candidates
-        .iter()
-        .map(|other| (likeness(other), other))
-        .filter(|(likeness, _)| *likeness > MIN_SIMILARITY)
-        .collect();
-    near.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
-    near.into_iter().take(MAX_SUGGESTIONS).map(|(_, uri)| uri.clone()).collect()
+/// How much two decoded URIs are alike, from 0 to 1.
+fn likeness(wanted: &str, other: &str) -> f64 {
+    // A long common path makes any two names in one folder alike.
+    similarity(wanted, other).min(similarity(name_of(wanted), name_of(other)))
 }
 
 fn name_of(text: &str) -> &str {
@@ -132,7 +232,7 @@ fn similarity(one: &str, other: &str) -> f64 {
 mod tests {
     use resource::Uri;
 
-    use super::{most_similar, parent_of, similarity};
+    use super::{MIN_SIMILARITY, likeness, parent_of, similarity};
 
     fn uri(text: &str) -> Uri {
         Uri::parse(text).unwrap()
@@ -149,11 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_compared_as_people_read_them() {
-        let there = ["file:///a/long/path/lib.rs", "file:///a/long/path/%E8%B3%87%E6%96%99.md"];
-        let there = there.map(uri);
-        assert_eq!(most_similar(&uri("file:///a/long/path/資料.txt"), &there), [there[1].clone()]);
-        assert!(most_similar(&uri("file:///a/long/path/other.c"), &there).is_empty());
+    fn names_are_compared_and_not_the_folders_that_they_share() {
+        let is_near = |other| likeness("file:///a/long/path/資料.txt", other) > MIN_SIMILARITY;
+        assert!(is_near("file:///a/long/path/資料.md"));
+        assert!(!is_near("file:///a/long/path/lib.rs"));
     }
 
     #[test]

@@ -73,7 +73,8 @@ async fn a_page_of_files_costs_little_more_than_its_uris() {
         0 => format!("part_{at}/mod.rs"),
         _ => format!("part_{at}.rs"),
     });
-    for (memory, uris) in [plain, same_names] {
+    let one_name = files(|at| format!("part_{at}/mod.rs"));
+    for (memory, uris) in [plain, same_names, one_name] {
         let result = call(&mut open(memory).await, "resources_list", json!({ "uri": "**" })).await;
         let bare = uris.join("\n");
         assert_lean("100 files", &result, [&bare, &bare], 2.5);

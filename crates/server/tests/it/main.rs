@@ -33,6 +33,7 @@ mod stdio;
 mod subscribe;
 mod tls;
 mod tokens;
+mod tool_bounds;
 mod tool_host;
 mod tools;
 mod watch_tools;

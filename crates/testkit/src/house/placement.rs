@@ -180,7 +180,8 @@ pub const RULES: &[PlacementRule] = &[
                    machinery/{cache,work_pool}, \
                    providers/{config/watch,file_watch,fs/budget,upstream/{poll,starting,watch}}, \
                    search/{index,keeper,service}, embedding/remote, \
-                   transports, client/{reconnect,listen}, server/{baskets,clients,rate_limit,watchers}, \
+                   transports, client/{reconnect,listen}, \
+                   server/{baskets,clients,mount_contents,rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
                    layers, terminal and cli",
         words: &[
@@ -217,6 +218,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/catalog/src/layers/withheld",
             "crates/server/src/baskets",
             "crates/server/src/clients",
+            "crates/server/src/mount_contents",
             "crates/server/src/rate_limit",
             "crates/server/src/watchers",
             "crates/server/src/tools/grep",
@@ -282,6 +284,7 @@ const CLIENT_REEXPORTS: [&str; 2] = [
 
 const CODES: &str = "1: JSON-RPC error codes appear only in protocol and doctor";
 const REEXPORTS: &str = "11: client passes on no other names of protocol";
+const SENTENCES: &str = "12: a line of the log at `warn` or `error` is a sentence, without fields";
 const REFUSALS: &str = "8: only one function converts an error to a refusal";
 
 /// Finds the violations of the checks in one file.
@@ -294,6 +297,7 @@ pub fn check(source: &SourceFile) -> Vec<Violation> {
     violations.extend(error_codes(source));
     violations.extend(refusal_conversions(source));
     violations.extend(protocol_reexports(source));
+    violations.extend(log_fields(source));
     violations
 }
 
@@ -325,6 +329,17 @@ pub fn error_codes(source: &SourceFile) -> Vec<Violation> {
     };
     let lines = source.program_lines().filter(|(_, line)| is_code(line));
     lines.map(|(number, _)| source.violation(number, CODES)).collect()
+}
+
+/// Finds lines of the log for people that have fields beside their words, or dump a value.
+pub fn log_fields(source: &SourceFile) -> Vec<Violation> {
+    let has_field = |line: &str| {
+        ["tracing::warn!(", "tracing::error!("].iter().any(|call| {
+            line.split(call).skip(1).any(|rest| !rest.is_empty() && !rest.starts_with('"'))
+        })
+    };
+    let lines = source.program_lines().filter(|(_, line)| has_field(line));
+    lines.map(|(number, _)| source.violation(number, SENTENCES)).collect()
 }
 
 /// Finds every public function but the first that converts an error to a refusal.

@@ -244,11 +244,21 @@ pub(crate) fn annotations_shape<'a>(
 pub(crate) const LAST_MODIFIED: &str = "lastModified";
 
 /// A JSON array of resources, encoded without an intermediate list.
-pub(crate) struct ResourceRows<'a>(pub(crate) &'a [Arc<Resource>], pub(crate) Dialect);
+pub(crate) struct ResourceRows<'a> {
+    pub(crate) rows: &'a [Arc<Resource>],
+    /// Titles for resources that have none, by position; may be shorter.
+    pub(crate) titles: &'a [Option<String>],
+    pub(crate) dialect: Dialect,
+}
 
-impl Serialize for ResourceRows<'_> {
+impl<'a> Serialize for ResourceRows<'a> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer
-            .collect_seq(self.0.iter().map(|resource| ResourceShape::for_list(resource, self.1)))
+        let shape = |(at, resource): (usize, &'a Arc<Resource>)| {
+            let mut shape = ResourceShape::for_list(resource, self.dialect);
+            let title = || self.titles.get(at).and_then(|title| title.as_deref());
+            shape.title = shape.title.or_else(title);
+            shape
+        };
+        serializer.collect_seq(self.rows.iter().enumerate().map(shape))
     }
 }

@@ -110,6 +110,9 @@ pub struct MountRow {
     /// The URI of its root, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
+    /// What it holds, as the settings say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// Its state, if it is not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,

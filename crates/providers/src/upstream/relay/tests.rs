@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use tokio::io::{duplex, split};
 use tokio::time::timeout;
 
-use super::{RelayCursor, StartingServer, UpstreamRelay};
+use super::{FlawLog, RelayCursor, StartingServer, UpstreamRelay};
 
 #[derive(Clone)]
 struct RmcpServer {
@@ -189,7 +189,7 @@ fn relays_of_each_era() -> [(UpstreamRelay, Arc<AtomicUsize>); 2] {
         (
             UpstreamRelay::new(
                 StartingServer { client, wait: Duration::from_secs(60) },
-                Arc::default(),
+                Arc::new(FlawLog::new("a server".to_owned())),
             ),
             fate,
         )

@@ -150,7 +150,8 @@ pub async fn serve(
                 let place = places.take(&owner);
                 let seat = if place.is_none() { waiting.take(&owner) } else { None };
                 if place.is_none() && seat.is_none() {
-                    tracing::warn!(?peer, "refused a connection: too many are open");
+                    let from = peer.map_or("this machine".to_owned(), |peer| peer.to_string());
+                    tracing::warn!("too many connections are open; one from {from} is refused");
                     continue;
                 }
                 let (http, places) = (Arc::clone(&http), Arc::clone(&places));
@@ -172,7 +173,7 @@ pub async fn serve(
             }
             // Out of file descriptors, or the client left meanwhile: try the next one.
             Err(error) => {
-                tracing::warn!(%error, "could not accept a connection");
+                tracing::warn!("a connection cannot be accepted: {error}");
                 time::sleep(Duration::from_millis(100)).await;
             }
         }

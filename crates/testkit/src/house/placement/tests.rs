@@ -172,3 +172,16 @@ fn a_word_is_not_seen_inside_a_longer_one() {
     assert!(contains_word("Revision::V2024_11_05", "Revision::V*"));
     assert!(!contains_word("Revision::named(date)", "Revision::V*"));
 }
+
+#[test]
+fn a_line_of_the_log_for_people_is_a_sentence() {
+    let found = |line: &str| {
+        let text = format!("//! A file.\nfn f() {{\n{line}\n}}\n");
+        check(&SourceFile::new("crates/cli/src/output.rs", text)).len()
+    };
+    assert_eq!(found("tracing::warn!(?peer, \"refused\");"), 1);
+    assert_eq!(found("tracing::error!(%error, \"it failed\");"), 1);
+    assert_eq!(found("tracing::warn!(\"it failed: {error}\");"), 0);
+    assert_eq!(found("tracing::warn!("), 0);
+    assert_eq!(found("tracing::debug!(?peer, \"refused\");"), 0);
+}

@@ -10,7 +10,7 @@ use resource::{Caller, ComponentCall, ComponentKind, Error, ErrorKind, Json, Rel
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 
-use super::super::{StartingServer, UpstreamRelay};
+use super::super::{FlawLog, StartingServer, UpstreamRelay};
 use super::Notes;
 
 /// A server whose tools all request a name before they return.
@@ -87,7 +87,8 @@ impl AskingServer {
     fn relayed(&self) -> UpstreamRelay {
         let options = Options { answers: AnsweredRequests::All, ..Options::default() };
         let client = Client::new(ServerTarget::Pipes(Arc::new(self.clone())), options);
-        UpstreamRelay::new(StartingServer { client, wait: Duration::from_secs(60) }, Arc::default())
+        let flaw_log = Arc::new(FlawLog::new("a server".to_owned()));
+        UpstreamRelay::new(StartingServer { client, wait: Duration::from_secs(60) }, flaw_log)
     }
 }
 
