@@ -35,9 +35,9 @@ pub enum Error {
 
 impl Error {
     /// What is wrong, without the words that only say that the server is not connected.
-    pub fn reason(&self) -> String {
+    pub fn into_reason(self) -> String {
         match self {
-            Self::Unreachable(why) | Self::Closed(why) => why.clone(),
+            Self::Unreachable(why) | Self::Closed(why) => why,
             other => other.to_string(),
         }
     }

@@ -4,7 +4,8 @@
 #[path = "../tests/it/corpus/mod.rs"]
 mod corpus;
 
-use corpus::{CorpusText, NEIGHBOURS, look_alikes, secrets};
+use corpus::look_alikes::look_alikes;
+use corpus::{CorpusText, NEIGHBOURS, secrets};
 use redaction::{Redactor, Syntax};
 use serde_json::{Value, json};
 

@@ -227,10 +227,6 @@ struct CauseText {
     source: Option<Box<Self>>,
 }
 
-fn without_controls(line: &str) -> String {
-    line.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::Error;

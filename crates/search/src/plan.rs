@@ -163,7 +163,8 @@ fn neighbours(text: &str) -> impl Iterator<Item = [String; 2]> {
     let tokens = phrase_tokens(text);
     let is_pair =
         |[one, other]: &[Token; 2]| other.position == one.position + 1 && one.text != other.text;
-    let pairs: Vec<[Token; 2]> = tokens.array_windows().cloned().filter(is_pair).collect();
+    let pairs: Vec<[Token; 2]> =
+        tokens.array_windows().filter(|pair| is_pair(pair)).cloned().collect();
     pairs.into_iter().map(|pair| pair.map(|token| token.text)).take(MAX_TERMS)
 }
 

@@ -61,12 +61,9 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
             components::complete_prompt(server, ctx, &blank).await
         }
         Call::CompleteTemplate { template, variable, typed, settled } => {
-            let question = resource::CompletionRequest {
-                template: &template,
-                variable: &variable,
-                typed: &typed,
-                resolved: &settled,
-            };
+            let (variable, typed, resolved) = (&*variable, &*typed, &settled);
+            let question =
+                resource::CompletionRequest { template: &template, variable, typed, resolved };
             completion::complete_template(server, ctx, &question).await
         }
     }

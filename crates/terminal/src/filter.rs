@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(largest, (vec!["C-large".to_owned(), "a-new".to_owned()], true));
         assert_eq!(collected(&named("first"), None, 1), (vec!["b-first".to_owned()], false));
         assert_eq!(collected(&named("-"), None, 1), (vec!["d-plain".to_owned()], true));
-        assert_eq!(collected(&named("-"), None, 4).1, false);
+        assert!(!collected(&named("-"), None, 4).1);
     }
 
     #[test]

@@ -70,11 +70,11 @@ impl Provider for Talker {
 
 #[async_trait]
 impl Relay for Talker {
-    fn may_have(&self, _: ComponentKind) -> bool {
+    fn may_have(&self, _: &Context, _: ComponentKind) -> bool {
         true
     }
 
-    fn emits_logs(&self) -> bool {
+    fn emits_logs(&self, _: &Context) -> bool {
         true
     }
 
@@ -106,7 +106,7 @@ impl Relay for Talker {
         Err(Error::unavailable(format!("failed with {} after {}", key(), answer.as_str())))
     }
 
-    fn has_tasks(&self) -> bool {
+    fn has_tasks(&self, _: &Context) -> bool {
         true
     }
 

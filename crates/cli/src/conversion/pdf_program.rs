@@ -29,7 +29,7 @@ impl PdfProgram {
         let path = folder.join("pdftotext");
         let facts = std::fs::metadata(&path).ok().filter(|facts| facts.is_file())?;
         let changed = facts.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-        path.is_absolute().then(|| Self { path, stamp: (changed.as_nanos(), facts.len()) })
+        path.is_absolute().then_some(Self { stamp: (changed.as_nanos(), facts.len()), path })
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn public_error(failure: Failure) -> Error {
         Some(upstream) => error.with_upstream(upstream),
         None => error,
     };
-    error.caused_by(failure.reason())
+    error.caused_by(failure.into_reason())
 }
 
 /// The error for a failure about `uri`.

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use client::{RemoteCapabilities, RemoteServer, State as Reached};
 use parking_lot::Mutex;
 use resource::{
-    Context, Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus, one_line_up_to,
+    Context, Error, ErrorKind, Health, HealthFact, HealthState, HealthStatus, one_line,
 };
 use tokio::time::Instant;
 
@@ -150,7 +150,7 @@ fn server_facts(info: &RemoteServer) -> Vec<(&'static str, HealthFact)> {
     let era = if info.has_handshake() { "legacy" } else { "modern" };
     let said = [("name", &info.name), ("title", &info.title), ("version", &info.version)];
     let said = said.into_iter().filter_map(|(name, said)| {
-        Some((name, HealthFact::Text(one_line_up_to(said.as_ref()?, MAX_NAME_CHARS))))
+        Some((name, HealthFact::Text(one_line(bounded(said.as_ref()?)).into_owned())))
     });
     let server: Vec<_> = said.collect();
     let mut told = vec![

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use granit_parser::Parser;
 use redaction::{Redactor, Syntax};
 
-use crate::corpus::{CorpusText, NEIGHBOURS, look_alikes, secrets};
+use crate::corpus::look_alikes::look_alikes;
+use crate::corpus::{CorpusText, NEIGHBOURS, secrets};
 
 fn mask(text: &CorpusText) -> String {
     Redactor::default().mask(&text.text, Syntax::of_path(text.file)).into_owned()

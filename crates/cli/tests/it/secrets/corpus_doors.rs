@@ -78,7 +78,7 @@ impl Doors {
 
     /// Sends a request and checks its response.
     fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.ask_all(method, vec![params]).remove(0)
+        self.ask_all(method, &[params]).remove(0)
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
@@ -88,7 +88,7 @@ impl Doors {
     }
 
     /// Sends requests, several at a time, and checks their responses.
-    fn ask_all(&mut self, method: &str, all: Vec<Value>) -> Vec<Value> {
+    fn ask_all(&mut self, method: &str, all: &[Value]) -> Vec<Value> {
         let mut answers = Vec::with_capacity(all.len());
         for some in all.chunks(IN_FLIGHT) {
             let sent: Vec<u64> =
@@ -110,7 +110,7 @@ impl Doors {
     /// Reads every text of the corpus below `prefix`; returns how many of them are masked.
     fn read_all(&mut self, prefix: &str) -> usize {
         let uris = self.texts.iter().map(|(path, _)| json!({ "uri": format!("{prefix}{path}") }));
-        let answers = self.ask_all("resources/read", uris.collect());
+        let answers = self.ask_all("resources/read", &uris.collect::<Vec<_>>());
         answers.iter().filter(|answer| answer.to_string().contains("[redacted ")).count()
     }
 }
@@ -196,7 +196,7 @@ fn windows_of_any_size(doors: &mut Doors) {
                 let window = json!({ "offset": offset, "length": length });
                 json!({ "uri": uri, "_meta": { "dev.refdesk/window": window } })
             });
-            let answers = doors.ask_all("resources/read", windows.collect());
+            let answers = doors.ask_all("resources/read", &windows.collect::<Vec<_>>());
             let parts = answers.iter().map(|answer| &answer["result"]["contents"][0]["text"]);
             let joined: String = parts.map(|part| part.as_str().unwrap()).collect();
             assert_eq!(joined, whole, "{uri} by {length}");
@@ -285,7 +285,7 @@ fn history_and_configuration(doors: &mut Doors) {
         .step_by(9)
         .map(|(path, _)| json!({ "uri": format!("git://past/blame/HEAD~1/{path}") }))
         .collect();
-    doors.ask_all("resources/read", blames);
+    doors.ask_all("resources/read", &blames);
     for uri in ["config://set/effective", "config://set/diff/0%2Fapp.toml..env:CORPUS_*"] {
         let read = doors.ask("resources/read", json!({ "uri": uri }));
         assert!(read.to_string().contains("[redacted "), "{read}");
@@ -297,7 +297,7 @@ fn history_and_configuration(doors: &mut Doors) {
         .map(|at| json!({ "uri": format!("env://vars/CORPUS_{at}_PASSWORD") }))
         .collect();
     assert!(listed.to_string().contains("CORPUS_0_PASSWORD"), "{listed}");
-    for read in doors.ask_all("resources/read", names) {
+    for read in doors.ask_all("resources/read", &names) {
         assert!(read.to_string().contains("[redacted "), "{read}");
     }
     for (uri, name) in [

@@ -119,7 +119,7 @@ async fn all_lists_fail_in_time(upstream: &Upstream) -> String {
         fails_in_time(relay.list_components(&ctx, kind, &Unchanged, &paging)).await;
     }
     // A server that was connected is known to have none.
-    if skills.may_list_skills() {
+    if skills.may_list_skills(&ctx) {
         fails_in_time(skills.list_skills(&ctx, &paging)).await;
         fails_in_time(skills.list_skill_index(&ctx, &paging)).await;
     }

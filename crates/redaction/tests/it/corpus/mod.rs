@@ -3,11 +3,10 @@
 //! Nothing here is real. Prefixes are put together from pieces, so that scanners of repository
 //! hosts do not take this file for a leak.
 
-mod look_alikes;
+pub(crate) mod look_alikes;
 mod secrets;
 mod writers;
 
-pub(crate) use look_alikes::look_alikes;
 pub(crate) use secrets::secrets;
 
 /// A text of the corpus.

@@ -158,14 +158,7 @@ impl<'a> GrepSearch<'a> {
     ) -> Result<Option<SearchPosition>> {
         let ctx = &self.exchange.ctx;
         let deadline = self.deadline;
-        let mut ahead = OpenQueue {
-            opening: FuturesOrdered::new(),
-            queued: VecDeque::new(),
-            waiting: None,
-            position_after: walk.encode_position(),
-            scanned: 0,
-            ended: false,
-        };
+        let mut ahead = OpenQueue::new(walk.encode_position());
         let (mut done, mut turn) = (0, (0, 0));
         loop {
             self.fill_queue(filter, walk, &mut ahead).await?;
@@ -180,10 +173,8 @@ impl<'a> GrepSearch<'a> {
                 Ok(Some(opened)) => Some(opened),
                 Ok(None) if ahead.ended => return Ok(None),
                 Ok(None) => {
-                    return Ok(Some(SearchPosition {
-                        list_position: walk.encode_position(),
-                        resume_line: None,
-                    }));
+                    let list_position = walk.encode_position();
+                    return Ok(Some(SearchPosition { list_position, resume_line: None }));
                 }
                 Err(_) => None,
             };
@@ -376,6 +367,18 @@ impl<'a> GrepSearch<'a> {
 }
 
 impl OpenQueue<'_> {
+    /// An empty queue before the resources after `position`.
+    fn new(position: Vec<u8>) -> Self {
+        Self {
+            opening: FuturesOrdered::new(),
+            queued: VecDeque::new(),
+            waiting: None,
+            position_after: position,
+            scanned: 0,
+            ended: false,
+        }
+    }
+
     /// The position before the next queued resource.
     fn next_position(mut self) -> SearchPosition {
         let next = self.queued.pop_front().map(|queued| queued.position);

@@ -151,7 +151,8 @@ mod tests {
         let other = "http://localhost:3000";
         for loopback in [true, false] {
             let mut guard = OriginGuard { loopback, ..OriginGuard::default() };
-            for origin in [other, "http://127.0.0.1:7879", "http://localhost:7878", "http://[::1]"] {
+            for origin in [other, "http://127.0.0.1:7879", "http://localhost:7878", "http://[::1]"]
+            {
                 assert!(!admits(&guard, "127.0.0.1:7878", Some(origin)), "{loopback} {origin}");
             }
             assert!(admits(&guard, "localhost:7878", Some("http://localhost:7878")), "{loopback}");

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::future::AbortHandle;
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
-use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper::{HeaderMap, Request, Response, StatusCode, Uri};
 use machinery::MemoryHold;
 use protocol::header::{self, RequestEra};
 use protocol::inbound::call::ClientNotification;
@@ -81,9 +81,7 @@ pub(crate) async fn handle_post(
         Err(response) => return response,
     };
     client.begin_work();
-    let mut query = head.uri.query().unwrap_or_default().split('&');
-    let piped = query.find_map(|pair| pair.strip_prefix("sessionId="));
-    if let Some(id) = piped {
+    if let Some(id) = sse_session_id(&head.uri) {
         client.note_calls(|| audited_calls(&http.server, &bytes));
         return forward_to_sse_session(http, (id, principal), &bytes).await;
     }
@@ -99,6 +97,9 @@ pub(crate) async fn handle_post(
         Err(refusal) => return HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
     };
     let headers = PostHeaders::read(&head.headers);
+    let note_message = |method: &str, params| {
+        client.note_calls(|| vec![AuditedCall::of_message(&http.server, method, params)]);
+    };
     match message {
         Message::Request { id, method, params } => {
             let origin = RequestOrigin { principal, memory: &memory, transport: HTTP };
@@ -110,8 +111,7 @@ pub(crate) async fn handle_post(
                     PostedRequest { headers, request, client }.execute(http, session).await
                 }
                 Err(refusal) => {
-                    let call = || AuditedCall::of_message(&http.server, &method, params);
-                    client.note_calls(|| vec![call()]);
+                    note_message(&method, params);
                     let settled = matches!(session, Ok(Some(_))) && !headers.is_stateless();
                     let status = if settled { StatusCode::OK } else { StatusCode::BAD_REQUEST };
                     HttpBody::json(status, refusal.encode(Some(&id)))
@@ -119,8 +119,7 @@ pub(crate) async fn handle_post(
             }
         }
         Message::Notification { method, params } => {
-            let call = || AuditedCall::of_message(&http.server, &method, params);
-            client.note_calls(|| vec![call()]);
+            note_message(&method, params);
             handle_notification(&headers, session, &method, params)
         }
         Message::Response { id, outcome } => match session {
@@ -133,6 +132,11 @@ pub(crate) async fn handle_post(
             _ => HttpBody::refusal(StatusCode::BAD_REQUEST, "the response matches no request"),
         },
     }
+}
+
+/// The id of the HTTP+SSE connection that a message is for (2024-11-05).
+fn sse_session_id(uri: &Uri) -> Option<&str> {
+    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("sessionId="))
 }
 
 /// 404 for an unknown or expired session.
@@ -307,6 +311,17 @@ fn handle_notification(
     }
 }
 
+/// The calls of a batch, for the audit log.
+fn batched_calls(http: &HttpServer, batch: &[Result<Message<'_>, Refusal>]) -> Vec<AuditedCall> {
+    let calls = batch.iter().filter_map(|message| match message {
+        Ok(Message::Request { method, params, .. } | Message::Notification { method, params }) => {
+            Some(AuditedCall::of_message(&http.server, method, *params))
+        }
+        Ok(Message::Response { .. }) | Err(_) => None,
+    });
+    calls.collect()
+}
+
 /// Handles a batch, in the one revision that has batches: runs its requests one after the other.
 /// However long it is, it needs one free place among the requests in flight.
 async fn handle_batch(
@@ -315,16 +330,7 @@ async fn handle_batch(
     batch: Vec<Result<Message<'_>, Refusal>>,
     (memory, client): (&Arc<MemoryHold>, &Requester),
 ) -> Response<HttpBody> {
-    client.note_calls(|| {
-        let of = |(method, params)| AuditedCall::of_message(&http.server, method, params);
-        let calls = batch.iter().filter_map(|message| match message {
-            Ok(
-                Message::Request { method, params, .. } | Message::Notification { method, params },
-            ) => Some((&**method, *params)),
-            Ok(Message::Response { .. }) | Err(_) => None,
-        });
-        calls.map(of).collect()
-    });
+    client.note_calls(|| batched_calls(http, &batch));
     let session = match session {
         Err(()) => return unknown_session(),
         Ok(session) => session,
