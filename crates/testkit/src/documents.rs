@@ -147,7 +147,7 @@ pub fn workbook(name: &str, rows: &str) -> Vec<u8> {
 
 /// A presentation of two slides with a title and a text.
 fn deck(xml: &str) -> Vec<u8> {
-    let targets = [("r1", "slide", "slide1.xml"), ("r2", "slide", "slide1.xml")];
+    let targets = [("r1", "slide", "slide1.xml"), ("r2", "slide", "slide2.xml")];
     let list = "<p:sldId id='1' r:id='r1'/><p:sldId id='2' r:id='r2'/>";
     let show =
         format!("<p:presentation {OFFICE_NAMES}><p:sldIdLst>{list}</p:sldIdLst></p:presentation>");
@@ -161,6 +161,7 @@ fn deck(xml: &str) -> Vec<u8> {
         ("ppt/presentation.xml", &show),
         ("ppt/_rels/presentation.xml.rels", &relationships(&targets)),
         ("ppt/slide1.xml", &slide),
+        ("ppt/slide2.xml", &slide),
     ])
 }
 

@@ -115,7 +115,9 @@ fn the_manual_has_a_page_for_each_command() {
     assert!(told.starts_with(&format!("wrote {count} pages")), "{told}");
     let help = stdout(&run(folder.path(), &["--help"]));
     let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let names = commands.lines().filter_map(|line| line.split_whitespace().next());
+    // A summary of two lines goes on further to the right.
+    let rows = commands.lines().filter_map(|line| line.strip_prefix("  "));
+    let names = rows.filter_map(|row| row.split(' ').next()).filter(|name| !name.is_empty());
     for name in names.filter(|name| *name != "help") {
         let page = fs::read_to_string(place.join(format!("refdesk-{name}.1")));
         let page = page.unwrap_or_else(|_| panic!("{name} has no page"));

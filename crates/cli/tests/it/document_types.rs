@@ -53,6 +53,10 @@ fn start(home: &TempDir, more: &str) -> StdioProgram {
         "[mounts.app]\nkind = \"fs\"\npath = \"app\"\nindex = false\n{more}\n\
          [mounts.past]\nkind = \"git\"\npath = \"app\"\nindex = false\n{more}\n"
     );
+    start_with(home, &settings)
+}
+
+fn start_with(home: &TempDir, settings: &str) -> StdioProgram {
     fs::write(home.path().join("refdesk.toml"), settings).unwrap();
     StdioProgram::start(refdesk(home.path(), &["serve", "--stdio"]))
 }
@@ -133,7 +137,11 @@ fn a_window_of_a_document_without_an_ending_gives_no_secret() {
 #[test]
 fn a_document_that_takes_too_long_is_withheld_where_secrets_are_masked() {
     let home = documents(&format!("the key is {}", key()));
-    let mut desk = start(&home, "redact = true\n[render]\ntime = \"1ms\"");
+    let mut desk = start_with(
+        &home,
+        "[mounts.app]\nkind = \"fs\"\npath = \"app\"\nindex = false\nredact = true\n\
+         [render]\ntime = \"1ms\"\n",
+    );
     for name in ["report", "plan.bin"] {
         let uri = format!("file:///app/{name}");
         let bytes = json!({ WINDOW: { "offset": 0, "length": 5000 } });

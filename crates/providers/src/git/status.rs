@@ -1,8 +1,10 @@
 //! State of the worktree and the index, as `git status` tells it.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use gix::objs::tree::EntryKind;
+use gix::status::UntrackedFiles;
 use gix::status::index_worktree::Item as WorktreeItem;
 use gix::status::plumbing::index_as_worktree::{Change as WorktreeChange, Conflict, EntryStatus};
 use gix::status::tree_index::TrackRenames;
@@ -84,7 +86,8 @@ impl GitSession<'_> {
 
     /// The files that `git status` tells: tracked ones by path, then untracked ones.
     pub(super) fn status_files(&self) -> Result<Vec<FileStatus>> {
-        let parts = self.collect_status(true)?;
+        let mut parts = self.collect_status(UntrackedFiles::Collapsed)?;
+        let untracked = self.untracked_files(&mut parts)?;
         let mut tracked: BTreeMap<Vec<u8>, FileStatus> = BTreeMap::new();
         let blank =
             |path: &[u8]| FileStatus { path: path.to_vec(), from: None, index: ' ', worktree: ' ' };
@@ -102,10 +105,6 @@ impl GitSession<'_> {
         for (path, letter) in parts.unstaged {
             tracked.entry(path.clone()).or_insert_with(|| blank(&path)).worktree = letter;
         }
-        let mut untracked = parts.untracked;
-        // What a conflict left in the worktree is no file of the index, and is told as a conflict.
-        untracked.retain(|path| !parts.conflicts.contains_key(path));
-        untracked.sort();
         for (path, (index, worktree)) in parts.conflicts {
             tracked.insert(path.clone(), FileStatus { index, worktree, ..blank(&path) });
         }
@@ -118,9 +117,32 @@ impl GitSession<'_> {
         Ok(files)
     }
 
+    /// The untracked files and folders of a status, in order.
+    fn untracked_files(&self, parts: &mut StatusParts) -> Result<Vec<Vec<u8>>> {
+        let holds_conflict =
+            |folder: &[u8]| parts.conflicts.keys().any(|path| path.starts_with(folder));
+        let found = mem::take(&mut parts.untracked).into_iter();
+        // What a conflict left in the worktree is told as a conflict, and its folder is none that
+        // git knows nothing of.
+        let (open, mut untracked): (Vec<_>, Vec<_>) = found.partition(|path| holds_conflict(path));
+        let is_open = |path: &[u8]| open.iter().any(|folder| path.starts_with(folder));
+        if open.iter().any(|path| path.ends_with(b"/")) {
+            let files = self.collect_status(UntrackedFiles::Files)?.untracked;
+            for path in files.into_iter().filter(|path| is_open(path) && !holds_conflict(path)) {
+                let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+                let mut folders = ends.map(|(at, _)| &path[..=at]);
+                let whole = folders.find(|folder| !holds_conflict(folder)).map(<[u8]>::to_vec);
+                untracked.push(whole.unwrap_or(path));
+            }
+        }
+        untracked.sort();
+        untracked.dedup();
+        Ok(untracked)
+    }
+
     /// The paths of tracked files that differ from HEAD, in the index or in the worktree.
     pub(super) fn changed_paths(&self) -> Result<Vec<Vec<u8>>> {
-        let parts = self.collect_status(false)?;
+        let parts = self.collect_status(UntrackedFiles::None)?;
         let staged = parts.staged.into_iter().map(|change| change.path);
         let mut paths: Vec<Vec<u8>> =
             staged.chain(parts.unstaged.into_keys()).chain(parts.conflicts.into_keys()).collect();
@@ -129,12 +151,8 @@ impl GitSession<'_> {
         Ok(paths)
     }
 
-    fn collect_status(&self, with_untracked: bool) -> Result<StatusParts> {
+    fn collect_status(&self, untracked: UntrackedFiles) -> Result<StatusParts> {
         self.require_worktree()?;
-        let untracked = match with_untracked {
-            true => gix::status::UntrackedFiles::Collapsed,
-            false => gix::status::UntrackedFiles::None,
-        };
         let platform = self.repo.status(gix::progress::Discard).map_err(unreadable)?;
         let items = platform
             .untracked_files(untracked)

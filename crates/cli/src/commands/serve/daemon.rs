@@ -30,13 +30,15 @@ pub(super) fn start(args: &ServeArgs) -> anyhow::Result<()> {
         });
     }
     let socket = socket_path(&here)?;
-    let log = state_folder().context("there is no home folder for the log")?.join("daemon.log");
+    let state = state_folder().context("there is no home folder for the log")?;
+    let log = state.join("daemon.log");
     let mut command = Command::new(OWN_PROGRAM);
     command.args(std::env::args_os().skip(1).filter(|word| word != "--daemon" && word != "--json"));
     if args.listen.is_none() {
         command.arg("--listen").arg(format!("unix:{}", socket.display()));
     }
     if args.log_file.is_none() {
+        make_folder(&state)?;
         command.arg("--log-file").arg(&log);
     }
     command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -80,6 +82,12 @@ fn running_in(folder: &Path) -> Option<RunningServer> {
     RunningServer::find_all().into_iter().find(|server| server.folder == *folder)
 }
 
+/// Makes a folder that only this user can open.
+fn make_folder(folder: &Path) -> anyhow::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.with_context(|| format!("cannot make the folder {}", folder.display()))
+}
+
 /// A socket for the server of `folder`, in a folder that only this user can open.
 fn socket_path(folder: &Path) -> anyhow::Result<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -87,8 +95,7 @@ fn socket_path(folder: &Path) -> anyhow::Result<PathBuf> {
     let place = runtime.or_else(|| Some(state_folder()?.join("run")));
     let place =
         place.context("there is no folder for the socket; name one with --listen unix:PATH")?;
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&place);
-    made.with_context(|| format!("cannot make the folder {}", place.display()))?;
+    make_folder(&place)?;
     let name = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
     Ok(place.join(format!("{}.sock", &name[..16])))
 }

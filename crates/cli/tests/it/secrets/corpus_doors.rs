@@ -145,7 +145,7 @@ fn the_secrets_of_the_corpus_appear_at_no_door() {
     }
     assert!(looked.iter().any(|name| name.starts_with(".cache")), "the index: {looked:?}");
     let log = fs::read_to_string(folder.path().join("desk.log")).unwrap();
-    assert!(log.contains("TRACE") || log.contains("\"level\":\"TRACE\""), "logs at every level");
+    assert!(log.contains(" DEBUG "), "the log has every level");
 }
 
 /// Lists, descriptions and tools that read.
@@ -214,6 +214,10 @@ fn searches(doors: &mut Doors) {
             |secret: &String| secret.chars().map(|letter| format!("[{letter}]")).collect();
         let some = some.iter().filter(|secret| secret.chars().all(char::is_alphanumeric));
         let pattern = some.map(pattern).collect::<Vec<String>>().join("|");
+        // An empty pattern would match each line.
+        if pattern.is_empty() {
+            continue;
+        }
         let found = doors.call("resources_grep", json!({ "pattern": pattern, "mount": "app" }));
         let hits = &found["result"]["structuredContent"]["matches"];
         assert!(hits.as_object().is_none_or(serde_json::Map::is_empty), "{hits}");
@@ -250,7 +254,9 @@ fn wait_for_index(doors: &mut Doors) {
 
 /// Notices and tools that watch, while another secret is written.
 fn notices(doors: &mut Doors) {
-    let (path, other) = (doors.texts[0].0.clone(), doors.texts[3].1.text.clone());
+    let path = doors.texts[0].0.clone();
+    let mut others = doors.texts[1..].iter().map(|(_, text)| text);
+    let other = others.find(|text| text.file == doors.texts[0].1.file).unwrap().text.clone();
     let uri = format!("file:///app/{path}");
     let watched = doors.call("resources_watch", json!({ "uris": [uri] }));
     let handle = watched["result"]["structuredContent"]["handle"].as_str().unwrap().to_owned();

@@ -218,8 +218,10 @@ impl ArgumentValue for String {
         json!({ "type": "string" })
     }
 
+    /// Models also pass numbers, such as that of a sheet.
     fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
         parse(json)
+            .or_else(|error| parse(json).map(|number: u64| number.to_string()).map_err(|_| error))
     }
 }
 

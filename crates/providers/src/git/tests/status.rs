@@ -88,9 +88,17 @@ async fn conflicts_of_a_merge_are_told_as_git_tells_them() {
     let (merged, ..) = super::run_git(&repo.path(), &["merge", "-q", "side"], &[], b"");
     assert!(!merged, "the merge has conflicts");
     repo.write("untracked.txt", "x");
+    let alone = our_status(&repo).await;
+    assert_eq!(alone, status_of_git(&repo));
+    assert!(!alone.iter().any(|row| row.contains("deep/ ")), "{alone:?}");
+    for name in ["deep/new.txt", "deep/er/new.txt", "deep/er/newer.txt"] {
+        repo.write(name, "x");
+    }
     let ours = our_status(&repo).await;
     assert_eq!(ours, status_of_git(&repo));
     let expected = [
+        "?? deep/er/ ",
+        "?? deep/new.txt ",
         "?? untracked.txt ",
         "AA added.txt ",
         "DU deep/gone.txt ",
