@@ -25,3 +25,36 @@ pub(crate) const PRIORITY: f32 = 0.2;
 /// half of it.
 pub(crate) const RECENCY: f32 = 0.05;
 pub(crate) const RECENCY_HALF_LIFE_SECONDS: f32 = 365.0 * 86_400.0;
+
+#[cfg(test)]
+mod tests {
+    /// Users read the weights in the documentation.
+    #[test]
+    fn the_documentation_has_these_weights() {
+        let page = include_str!("../../../docs/search.md");
+        let rows: Vec<(&str, &str)> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "))
+            .collect();
+        for (name, value) in [
+            ("text", super::BODY),
+            ("words of a dictionary, in languages without spaces", super::DICTIONARY),
+            ("title, name and description", super::TITLE),
+            ("headings above the passage", super::HEADING),
+            ("path", super::PATH),
+            ("neighbours in the query that are neighbours in the text", super::PHRASE),
+            ("each further passage of the resource", super::FURTHER_PASSAGES),
+            ("rank by the meaning of the whole, beside a rank by words", super::MEANING_SUMMARY),
+            ("rank by the meaning of a passage, beside a rank by words", super::MEANING_PASSAGE),
+        ] {
+            assert!(rows.contains(&(name, format!("{value:?}").as_str())), "{name}: {value:?}");
+        }
+        let all = format!("{:?} times as much", 1.0 + super::TERM_COVERAGE);
+        assert!(rows.contains(&("all words of the query in the passage, instead of none", &all)));
+        let (least, most) = (1.0 - super::PRIORITY, 1.0 + super::PRIORITY);
+        let priority = format!("{least:?} for priority 0 to {most:?} for priority 1");
+        assert!(rows.contains(&("priority", &priority)));
+        let now = format!("{:?} for now, half of the gain after a year", 1.0 + super::RECENCY);
+        assert!(rows.contains(&("recency", &now)), "{now}");
+    }
+}

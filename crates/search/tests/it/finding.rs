@@ -1,6 +1,9 @@
 //! What queries find, and in which order.
 
-use resource::Role;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use resource::{Filter, PathFilter, Resource, Role};
 use testkit::MemoryProvider;
 
 use crate::Indexed;
@@ -61,6 +64,8 @@ async fn the_query_language_narrows() {
         library().text("a:/old", "permissions in an archive").with_description(|resource| {
             resource.annotations.priority = Some(0.1);
             resource.annotations.audience = vec![Role::User];
+            let march = Duration::from_secs(1_772_323_200);
+            resource.annotations.modified = Some(SystemTime::UNIX_EPOCH + march);
         });
     let index = Indexed::new(provider, None).await;
     for (query, wanted) in [
@@ -76,6 +81,9 @@ async fn the_query_language_narrows() {
         ("mime:text/x-rust", vec!["a:/code.rs"]),
         ("lang:ja 共有", vec!["a:/shm"]),
         ("permissions mount:other", vec![]),
+        ("permissions path:CHM", vec!["a:/chmod"]),
+        ("permissions modified:>2026-01-01", vec!["a:/old"]),
+        ("permissions modified:<2026-01-01", vec![]),
     ] {
         let mut uris = index.uris(query).await;
         uris.sort();
@@ -92,6 +100,10 @@ async fn a_misspelt_word_is_answered_with_a_suggestion() {
     assert_eq!(results.suggestion.as_deref(), Some("permissions"));
     assert_eq!(index.search_as(&ctx, "permissions").await.suggestion, None);
     assert_eq!(index.search_as(&ctx, "xyzzyplugh").await.suggestion, None);
+    // Other words of the query find something.
+    let results = index.search_as(&ctx, "directory permisions").await;
+    assert!(!results.hits.is_empty());
+    assert_eq!(results.suggestion.as_deref(), Some("directory permissions"));
 }
 
 #[tokio::test]
@@ -144,4 +156,47 @@ async fn priority_decides_between_equals() {
         .with_description(|resource| resource.annotations.priority = Some(0.1));
     let index = Indexed::new(provider, None).await;
     assert_eq!(index.uris("words about cursors").await, ["a:/2-high", "a:/1-plain", "a:/3-low"]);
+}
+
+#[tokio::test]
+async fn what_changed_lately_comes_before_its_equals() {
+    let text = |number: u8| format!("the same words about cursors {number}");
+    let aged = |days: u64| {
+        move |resource: &mut Resource| {
+            let age = Duration::from_secs(days * 86_400);
+            resource.annotations.modified = SystemTime::now().checked_sub(age);
+        }
+    };
+    let provider = MemoryProvider::new()
+        .text("a:/1-old", &text(1))
+        .with_description(aged(3_000))
+        .text("a:/2-new", &text(2))
+        .with_description(aged(1));
+    let index = Indexed::new(provider, None).await;
+    assert_eq!(index.uris("words about cursors").await, ["a:/2-new", "a:/1-old"]);
+}
+
+/// The few that a filter admits are found behind many better ones that it does not.
+#[tokio::test]
+async fn a_search_looks_further_until_a_filter_is_served() {
+    let mut provider = MemoryProvider::new();
+    for at in 0..1_500 {
+        provider = provider.text(&format!("a:/{at:04}.txt"), &format!("cursor cursor {at}"));
+    }
+    for at in 0..5 {
+        let long = format!("cursor {at} {}", "and much else ".repeat(30));
+        provider = provider.text(&format!("a:/deep/{at}.rare"), &long);
+    }
+    let index = Indexed::new(provider, None).await;
+    let path = Some(PathFilter::new("", |uri: &str| uri.ends_with(".rare")));
+    let query = search::SearchQuery {
+        text: "cursor".to_owned(),
+        filter: Some(Arc::new(Filter { path, ..Filter::default() })),
+        mode: search::SearchMode::Words,
+        skip: 0,
+        limit: 10,
+    };
+    let results = index.service.search(&testkit::local_context(), &query).await.unwrap();
+    assert_eq!(results.hits.len(), 5);
+    assert_eq!(results.next, None);
 }

@@ -111,3 +111,46 @@ async fn a_model_that_fails_costs_meaning_and_not_words() {
     let fault = index.index.coverage().meaning_fault;
     assert!(fault.is_some_and(|fault| fault.contains("the model is gone")));
 }
+
+#[tokio::test]
+async fn exclusions_and_phrases_hold_for_what_is_found_by_meaning() {
+    let (_folder, index) = indexed(false).await;
+    for mode in [SearchMode::Meaning, SearchMode::Both] {
+        assert!(found(&index, "a ship -harbour", mode).await.is_empty(), "{mode:?}");
+        assert!(found(&index, "ship \"in the bank\"", mode).await.is_empty(), "{mode:?}");
+        let phrase = found(&index, "ship \"in the harbour\"", mode).await;
+        assert_eq!(phrase, ["a:/harbour"], "{mode:?}");
+    }
+}
+
+/// The beginning of a text says what it is about, and counts for the whole of it.
+#[tokio::test]
+async fn a_resource_is_found_by_what_it_is_about_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open_index(Some(folder.path()));
+    index.enable_meaning(Arc::new(ConceptModel { is_broken: false })).unwrap();
+    let filler = "Cash and coins, and where to remove them.\n\n".repeat(40);
+    let about = format!("# Vessels\n\nAll about every vessel.\n\n## More\n\n{filler}");
+    let aside = format!("# Money\n\nAll about cash.\n\n## More\n\n{filler}\nA vessel.\n");
+    let provider = MemoryProvider::new().text("a:/about.md", &about).text("a:/aside.md", &aside);
+    let index = Indexed::keeping(index, Arc::new(provider)).await;
+    let both = found(&index, "ship", SearchMode::Both).await;
+    assert_eq!(both.first().map(String::as_str), Some("a:/about.md"), "{both:?}");
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_be_used_is_said_beside_what_words_find() {
+    let index = open_index(None);
+    index.refuse_meaning("the model is of another kind".to_owned());
+    let index = Indexed::keeping(index, Arc::new(provider())).await;
+    let both = query("harbour", SearchMode::Both);
+    let results = index.service.search(&local_context(), &both).await.unwrap();
+    assert_eq!(results.hits.len(), 1);
+    assert_eq!(results.without_meaning.as_deref(), Some("the model is of another kind"));
+    let asked = query("harbour", SearchMode::Meaning);
+    let error = index.service.search(&local_context(), &asked).await.unwrap_err();
+    assert!(error.message.contains("of another kind"), "{error}");
+    let words = query("harbour", SearchMode::Words);
+    let results = index.service.search(&local_context(), &words).await.unwrap();
+    assert_eq!(results.without_meaning, None);
+}
