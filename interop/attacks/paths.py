@@ -126,7 +126,8 @@ def try_link_races(target: Target, tally: Tally, project: Path, outside: Path) -
     racing, stop = project / "race", threading.Event()
     inside = project / "inside"
     inside.mkdir()
-    (inside / "secret.txt").write_text("inside")
+    (inside / "page.txt").write_text("inside")
+    (outside / "page.txt").write_text(SECRET)
 
     def swap() -> None:
         made = project / "race.new"
@@ -137,7 +138,7 @@ def try_link_races(target: Target, tally: Tally, project: Path, outside: Path) -
 
     swapper = threading.Thread(target=swap, daemon=True)
     swapper.start()
-    uri = SCHEME + quote("race/secret.txt")
+    uri = SCHEME + quote("race/page.txt")
     try:
         with target.connect() as connection:
             for _ in range(300):

@@ -33,6 +33,8 @@ const PAGE_SIZE: usize = 256;
 const MAX_READING: usize = 4;
 /// How often a mount that does not tell of changes is walked again.
 const RESCAN_INTERVAL: Duration = Duration::from_secs(300);
+/// The version of what could not be read: no resource has it, so the next walk reads it again.
+const UNREAD: u64 = 0;
 /// How long after a failed walk the next one begins.
 const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// What a keeper may hold of pending changes.
@@ -72,6 +74,7 @@ impl SearchIndex {
             ctx: Context::new(Principal::internal()),
             known: HashMap::new(),
             knows_all: false,
+            has_unread: false,
         };
         IndexKeeper(tokio::spawn(keeper.run()).abort_handle())
     }
@@ -112,6 +115,8 @@ struct MountKeeper {
     known: HashMap<u64, u64>,
     /// Whether the index told all that it holds.
     knows_all: bool,
+    /// Whether the last walk could not read something that may be read later.
+    has_unread: bool,
 }
 
 /// Why a keeper begins anew.
@@ -147,12 +152,13 @@ impl MountKeeper {
         // Subscribed first, so that no change is lost between the walk and the first one.
         let subscription = self.subscribe(&mailbox).await;
         self.index.set_coverage(&self.mount.name, |coverage| coverage.fault = None);
+        self.has_unread = false;
         let walked = self.walk_all().await;
         self.index.orders.commit().await;
         let pause = match (&walked, &subscription) {
             (Err(_), _) => Some(RETRY_INTERVAL),
             (Ok(()), None) => Some(RESCAN_INTERVAL),
-            (Ok(()), Some(_)) => None,
+            (Ok(()), Some(_)) => self.has_unread.then_some(RESCAN_INTERVAL),
         };
         self.index.set_coverage(&self.mount.name, |coverage| {
             // The writer may have told a fault of its own meanwhile: its memory is full.
@@ -325,7 +331,7 @@ impl MountKeeper {
 
     /// Puts what was read into the index; what cannot be read is found by its name.
     async fn put(&mut self, read: ReadEntry) {
-        let ReadEntry { resource, version, text } = read;
+        let ReadEntry { resource, mut version, text } = read;
         let key = text_key(resource.uri.as_str());
         let none = || ResourceText { text: String::new(), mime: String::new() };
         let ResourceText { text, mime } = match text {
@@ -335,11 +341,14 @@ impl MountKeeper {
             }
             Err(error) => {
                 tracing::debug!("{} is indexed by its name alone: {error}", resource.uri);
+                if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::Changed) {
+                    (version, self.has_unread) = (UNREAD, true);
+                }
                 none()
             }
         };
         let mount = self.mount.name.clone();
-        let entry = IndexEntry { mount, resource, mime, text };
+        let entry = IndexEntry { mount, resource, version, mime, text };
         if let Ok(Some(meaning)) = self.index.meaning() {
             meaning.put(&entry).await;
         }

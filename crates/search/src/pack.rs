@@ -25,8 +25,8 @@ const MAX_REQUIRED: usize = 100;
 /// A resource up to this part of the budget is taken whole, and always up to so many tokens.
 const WHOLE_SHARE: u64 = 3;
 const WHOLE_TOKENS: u64 = 600;
-/// What an item costs besides its text: its URI, its type and its line in the summary.
-const ITEM_TOKENS: u64 = 30;
+/// What an item costs besides its URI, its text and the reason for it: its type, its lines, marks.
+const ITEM_TOKENS: u64 = 20;
 /// What the summary costs besides the lines of the items.
 const SUMMARY_TOKENS: u64 = 60;
 /// Estimates of tokens may be this much too low, in percent.
@@ -144,7 +144,8 @@ impl SearchService {
     /// Adds a required resource: whole, or as much of its beginning as fits.
     async fn add_required(&self, ctx: &Context, pack: &mut PackBuilder, resource: &Arc<Resource>) {
         let Ok(Some(text)) = read_text(self.provider(), ctx, resource).await else { return };
-        let room = pack.left.saturating_sub(item_cost(resource, ""));
+        let why = "required: its priority is 1".to_owned();
+        let room = pack.left.saturating_sub(item_cost(resource, "", &why));
         let fits = tokens::prefix_len(&text.text, room);
         let (text, place) = match fits >= text.text.len() {
             true => (text.text, None),
@@ -157,7 +158,6 @@ impl SearchService {
                 (part, Some(place))
             }
         };
-        let why = "required: its priority is 1".to_owned();
         let item = PackItem { resource: Arc::clone(resource), text, place, why };
         if item.text.trim().is_empty() || !pack.take(0, item) {
             pack.leave_out(&resource.uri, "did not fit");
@@ -240,7 +240,7 @@ impl PackBuilder {
 
     /// Takes `item` if it fits.
     fn take(&mut self, rank: usize, item: PackItem) -> bool {
-        let cost = item_cost(&item.resource, &item.text);
+        let cost = item_cost(&item.resource, &item.text, &item.why);
         if cost > self.left {
             return false;
         }
@@ -321,9 +321,10 @@ fn usable(budget: u64) -> u64 {
     budget * 100 / (100 + ESTIMATE_ERROR)
 }
 
-fn item_cost(resource: &Resource, text: &str) -> u64 {
+fn item_cost(resource: &Resource, text: &str, why: &str) -> u64 {
     // The URI stands in the block and in the summary.
-    tokens::estimate(text) + 2 * tokens::estimate(resource.uri.as_str()) + ITEM_TOKENS
+    let words = tokens::estimate(text) + tokens::estimate(why);
+    words + 2 * tokens::estimate(resource.uri.as_str()) + ITEM_TOKENS
 }
 
 fn is_for_assistant(resource: &Resource) -> bool {

@@ -23,7 +23,8 @@ const ALL_MOUNTS: &str = "all";
 const MARKDOWN: &str = "text/markdown";
 /// How many passages a search gives.
 const MAX_HITS: usize = 10;
-/// The tokens of a pack that does not say how many, and the most.
+/// The tokens of a pack that does not say how many, the fewest, and the most.
+const MIN_BUDGET: u64 = 100;
 const DEFAULT_BUDGET: u64 = 4_000;
 const MAX_BUDGET: u64 = 200_000;
 
@@ -107,7 +108,7 @@ impl SearchLocation {
         let budget = options.split('&').find_map(|option| option.strip_prefix("budget="));
         let budget = match budget.map(str::parse::<u64>) {
             None => DEFAULT_BUDGET,
-            Some(Ok(budget)) => budget.min(MAX_BUDGET),
+            Some(Ok(budget)) => budget.clamp(MIN_BUDGET, MAX_BUDGET),
             Some(Err(_)) => return Err(Error::invalid("budget is a number of tokens").about(uri)),
         };
         Ok(Self::Pack { question, budget })

@@ -67,6 +67,8 @@ impl PassagePlace {
 pub(crate) struct IndexEntry {
     pub(crate) mount: String,
     pub(crate) resource: Arc<Resource>,
+    /// The version of the text, by [`version_key`].
+    pub(crate) version: u64,
     /// The MIME type of the text: that of the resource, or of the form that it was read in.
     pub(crate) mime: String,
     pub(crate) text: String,
@@ -142,7 +144,7 @@ impl IndexEntry {
             text(fields.path, &path),
             (fields.uri_key, FieldValue::Unsigned(self.uri_key())),
             (fields.mount_key, FieldValue::Unsigned(self.mount_key())),
-            (fields.version, FieldValue::Unsigned(version_key(resource))),
+            (fields.version, FieldValue::Unsigned(self.version)),
             text(fields.mime, &essence(resource.mime.as_deref().unwrap_or(&self.mime))),
         ];
         if !self.text.is_empty() {

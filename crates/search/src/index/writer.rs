@@ -24,7 +24,7 @@ const MIN_ORDER_BYTES: usize = 1 << 10;
 /// The most bytes of text that wait.
 const MAX_QUEUED_BYTES: usize = 8 << 20;
 /// How far the threads of the index stand back behind others.
-const NICENESS: i32 = 10;
+const NICENESS: i32 = 5;
 /// How long after the last commit searches begin to use what was merged meanwhile.
 const MERGE_WAITS: [Duration; 3] =
     [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60)];

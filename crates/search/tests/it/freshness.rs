@@ -1,10 +1,18 @@
 //! The index follows its source.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use testkit::MemoryProvider;
+use async_trait::async_trait;
+use resource::{
+    Context, Error, Facets, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result,
+    Template, Uri,
+};
+use search::{IndexedMount, SearchMode, SearchQuery, SearchService};
+use subscriptions::DebounceConfig;
+use testkit::{MemoryProvider, local_context};
 
-use crate::Indexed;
+use crate::{Indexed, open_index};
 
 #[tokio::test]
 async fn changes_additions_and_removals_arrive() {
@@ -57,4 +65,73 @@ async fn a_mount_that_is_gone_leaves_the_index() {
     index.index.retain_mounts(&["other"]).await;
     assert!(index.uris("alpha").await.is_empty());
     assert!(index.index.mount_coverage("m").is_none());
+}
+
+/// A source whose texts cannot be read for a while.
+struct Flaky {
+    inner: MemoryProvider,
+    is_away: AtomicBool,
+}
+
+#[async_trait]
+impl Provider for Flaky {
+    async fn list(
+        &self,
+        ctx: &Context,
+        parent: Option<&Uri>,
+        paging: &PageRequest,
+    ) -> Result<Page<Resource>> {
+        self.inner.list(ctx, parent, paging).await
+    }
+
+    async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
+        self.inner.templates(ctx, paging).await
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        Facets::default()
+    }
+
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
+        self.inner.stat(ctx, uri).await
+    }
+
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        match self.is_away.load(Ordering::Relaxed) {
+            true => Err(Error::unavailable("the disk is away")),
+            false => self.inner.read(ctx, uri, request).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_could_not_be_read_is_read_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = MemoryProvider::new().text("a:/page", "alpha");
+    let flaky = Arc::new(Flaky { inner, is_away: AtomicBool::new(true) });
+    for (is_away, found) in [(true, 0), (false, 1)] {
+        flaky.is_away.store(is_away, Ordering::Relaxed);
+        let index = open_index(Some(folder.path()));
+        let provider = Arc::clone(&flaky) as Arc<dyn Provider>;
+        let name = "m".to_owned();
+        let mount = IndexedMount { name, provider: Arc::clone(&provider), roots: Vec::new() };
+        let keeper = index.keep(mount, DebounceConfig::default());
+        let mut progress = index.progress();
+        while !index.coverage().is_complete() {
+            progress.changed().await.unwrap();
+        }
+        let service = SearchService::new(index, provider);
+        let query = SearchQuery {
+            text: "alpha".to_owned(),
+            filter: None,
+            mode: SearchMode::Words,
+            skip: 0,
+            limit: 10,
+        };
+        let results = service.search(&local_context(), &query).await.unwrap();
+        assert_eq!(results.hits.len(), found, "away: {is_away}");
+        drop((keeper, service));
+        let lock = std::fs::File::open(folder.path().join("lock")).unwrap();
+        tokio::task::spawn_blocking(move || lock.lock().unwrap()).await.unwrap();
+    }
 }

@@ -65,16 +65,16 @@ pub(super) async fn similar_uris(server: &Server, ctx: &Context, missing: &[Mean
     let places = &missing[..missing.len().min(MAX_PLACES)];
     let siblings = places.iter().map(|meant| similar_siblings(server, ctx, meant, deadline));
     let siblings = join_all(siblings).await.into_iter().flatten();
-    let near = best_of(siblings);
+    let near = most_similar(siblings);
     if !near.is_empty() {
         return near;
     }
     let elsewhere = places.iter().map(|meant| same_name(server, ctx, meant, deadline));
-    best_of(join_all(elsewhere).await.into_iter().flatten())
+    most_similar(join_all(elsewhere).await.into_iter().flatten())
 }
 
 /// The best suggestions, each once.
-fn best_of(all: impl Iterator<Item = Suggestion>) -> Vec<Uri> {
+fn most_similar(all: impl Iterator<Item = Suggestion>) -> Vec<Uri> {
     let mut all: Vec<Suggestion> = all.collect();
     all.sort_by(Suggestion::cmp);
     let mut near: Vec<Uri> = Vec::new();

@@ -218,10 +218,23 @@ impl ArgumentValue for String {
         json!({ "type": "string" })
     }
 
-    /// Models also pass numbers, such as that of a sheet.
     fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
         parse(json)
-            .or_else(|error| parse(json).map(|number: u64| number.to_string()).map_err(|_| error))
+    }
+}
+
+/// A text that may be a number, such as the name of a sheet. Models also pass the number itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameOrNumber(pub String);
+
+impl ArgumentValue for NameOrNumber {
+    fn type_schema() -> Value {
+        String::type_schema()
+    }
+
+    fn decode(json: &str, _spec: ArgumentSpec) -> Result<Self, String> {
+        let number = || parse(json).map(|number: u64| number.to_string());
+        parse(json).or_else(|error| number().map_err(|_| error)).map(Self)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use resource::{Accept, Json, Role, SectionChoice, SectionUnit};
 
 use super::argument_table::{
-    ArgumentSpec, ArgumentTable, DeclaredArgument, take_argument, tool_arguments,
+    ArgumentSpec, ArgumentTable, DeclaredArgument, NameOrNumber, take_argument, tool_arguments,
 };
 use crate::json::raw_object::{ObjectWriter, RawMembers, members_of};
 
@@ -102,8 +102,8 @@ tool_arguments! {
         accept: Option<Accept>,
             "MIME types to read it as, the best first. Default: text";
         page: Option<u64>, "Of a document";
-        pages: Option<String>, "e.g. 3-5";
-        sheet: Option<String>, "Name or number";
+        pages: Option<NameOrNumber>, "e.g. 3-5";
+        sheet: Option<NameOrNumber>, "Name or number";
         slide: Option<u64>, "Number";
         part: Option<u64>, "Part to read, counted from 0, if there are several", least(0);
         use_content_blocks: bool, "Return an embedded resource instead of text";
@@ -119,11 +119,11 @@ impl ReadArguments {
             let number = number.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
             number.map(|number| Ok(SectionChoice::number(unit, number)))
         };
-        let pages = self.pages.as_deref();
+        let pages = self.pages.as_ref().map(|pages| &*pages.0);
         let named = [
             number(SectionUnit::Page, self.page),
             pages.map(|pages| SectionChoice::parse_range(SectionUnit::Page, pages)),
-            self.sheet.as_deref().map(|sheet| Ok(SectionChoice::sheet(sheet))),
+            self.sheet.as_ref().map(|sheet| Ok(SectionChoice::sheet(&sheet.0))),
             number(SectionUnit::Slide, self.slide),
         ];
         let mut named = named.into_iter().flatten();
