@@ -1,14 +1,19 @@
-"""Runs the official conformance suite and compares its failures with expected-failures.toml."""
+"""Runs the official conformance suite and compares its failures with expected-failures.toml.
+
+`python3 -B conformance.py PROGRAM` runs it alone.
+"""
 
 import json
 import re
 import subprocess
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import fixtures
 from processes import BUILD, FIXTURE, HERE, NODE, RefdeskProcess, ServerProcess
 
 TIMEOUT = 300
@@ -196,3 +201,18 @@ def outcomes_in(folder: Path) -> ScenarioOutcomes:
         elif check["status"] == "INFO":
             outcomes.noted.add(check["id"])
     return outcomes
+
+
+def main() -> int:
+    program = Path(sys.argv[1]).resolve()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        with RefdeskProcess(program, fixtures.write_files(Path(folder))) as refdesk:
+            for check, failure in checks(program, refdesk.url):
+                print(f"{'FAILED' if failure else 'ok  '} {check}" + (f"\n{failure}" if failure else ""), flush=True)
+                failed += bool(failure)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
