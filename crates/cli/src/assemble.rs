@@ -29,14 +29,12 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
-use client::ConnectionStatus;
 use machinery::{MemoryBudget, WorkPool};
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
 use resource::Uri;
 use search::IndexedMount;
-use tokio::sync::watch;
 use toml::Spanned;
 
 use crate::conversion::shared_pool;
@@ -46,6 +44,7 @@ use crate::settings::{self, Diagnostic, Fingerprint, MountKind, Settings};
 use folder::{folder_mount, watch_mode};
 use left_out::LeftOut;
 pub(crate) use masking::build_redaction;
+use mount_log::ConnectionLog;
 pub(crate) use own_resources::OwnResources;
 pub(crate) use program_env::check_depth;
 pub(crate) use summary::{MountSize, MountSummary};
@@ -76,8 +75,8 @@ pub(crate) struct BuiltMount {
     pub(crate) summary: MountSummary,
     /// The upstream server, if the mount is one.
     upstream: Option<Arc<Upstream>>,
-    /// The status of its connection, until the log follows it.
-    unlogged: Arc<Mutex<Option<watch::Receiver<ConnectionStatus>>>>,
+    /// The log of its connection, until it is begun.
+    unlogged: Arc<Mutex<Option<ConnectionLog>>>,
     /// Why the mount is left out, if it is.
     pub(crate) left_out: Option<String>,
     fingerprint: Option<Fingerprint>,
@@ -92,8 +91,8 @@ impl BuiltMount {
     /// tells when it fails.
     pub(crate) async fn connect(&self) {
         let unlogged = self.unlogged.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(status) = unlogged {
-            tokio::spawn(mount_log::log_connection(self.summary.name.clone(), status));
+        if let Some(log) = unlogged {
+            tokio::spawn(log.follow());
         }
         if let Some(upstream) = &self.upstream {
             // The log and the mount's state tell the reason.
@@ -170,7 +169,7 @@ fn build_mount(
     mount: &settings::MountSettings,
     memory: &Arc<MemoryBudget>,
 ) -> Result<BuiltMount, Diagnostic> {
-    let (mut upstream, mut status, mut left_out) = (None, None, None);
+    let (mut upstream, mut unlogged, mut left_out) = (None, None, None);
     let (mounted, part) = match &mount.kind {
         MountKind::Folder(files) => folder_mount(settings, name, mount, files)?,
         MountKind::Static(declared) => {
@@ -182,8 +181,8 @@ fn build_mount(
         MountKind::UpstreamServer(declared) => {
             match (DeclaredServer { settings, name, mount, declared }).build(memory) {
                 Ok(built) => {
-                    let BuiltUpstream { provider, status: connection } = built;
-                    status = Some(connection);
+                    let BuiltUpstream { provider, log } = built;
+                    unlogged = Some(log);
                     let made = upstream.insert(Arc::new(provider));
                     upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
                 }
@@ -221,7 +220,7 @@ fn build_mount(
         status: Arc::new(known),
         summary: part,
         upstream,
-        unlogged: Arc::new(Mutex::new(status)),
+        unlogged: Arc::new(Mutex::new(unlogged)),
         left_out,
         fingerprint: mount.fingerprint,
         is_indexed: false,

@@ -82,10 +82,10 @@ fn a_masked_server_tells_no_secret() {
             let listed = ask(&mut desk, method, json!({}));
             assert!(listed.contains("[redacted "), "{method}: {listed}");
         }
-        let read = ask(&mut desk, "resources/read", json!({ "uri": "file:///srv/.env" }));
+        let read = ask(&mut desk, "resources/read", json!({ "uri": "far+file:///srv/.env" }));
         assert!(read.contains("PORT=80") && read.contains("[redacted "), "{read}");
         for offset in 0..60 {
-            let window = json!({ "uri": "file:///srv/.env", "offset": offset, "max_bytes": 1 });
+            let window = json!({ "uri": "far+file:///srv/.env", "offset": offset, "max_bytes": 1 });
             call(&mut desk, "resources_read", window);
         }
         let tools = ask(&mut desk, "tools/list", json!({}));
