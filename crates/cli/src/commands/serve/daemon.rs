@@ -1,6 +1,6 @@
 //! `refdesk serve --daemon`: a server in the background, found again by the commands in its folder.
 
-use std::fs::DirBuilder;
+use std::fs::{self, DirBuilder};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -30,14 +30,16 @@ pub(super) fn start(args: &ServeArgs) -> anyhow::Result<()> {
         });
     }
     let socket = socket_path(&here)?;
-    let log = state_folder().context("there is no home folder for the log")?.join("daemon.log");
+    let state = state_folder().context("there is no home folder for the log")?;
     let mut command = Command::new(OWN_PROGRAM);
     command.args(std::env::args_os().skip(1).filter(|word| word != "--daemon" && word != "--json"));
     if args.listen.is_none() {
         command.arg("--listen").arg(format!("unix:{}", socket.display()));
     }
     if args.log_file.is_none() {
-        command.arg("--log-file").arg(&log);
+        let shown = state.display();
+        fs::create_dir_all(&state).with_context(|| format!("cannot make the folder {shown}"))?;
+        command.arg("--log-file").arg(state.join("daemon.log"));
     }
     command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: Ctrl-C in this terminal is not for the daemon.
