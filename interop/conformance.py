@@ -1,15 +1,23 @@
-"""Runs the official conformance suite and compares its failures with expected-failures.toml."""
+"""Runs the official conformance suite and compares its failures with expected-failures.toml.
+
+`python3 -B conformance.py PROGRAM` runs it alone.
+"""
 
 import json
 import re
+import socket
 import subprocess
+import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from processes import BUILD, FIXTURE, HERE, NODE, RefdeskProcess, ServerProcess
+import fixtures
+from processes import BUILD, FIXTURE, HERE, NODE, START_TIMEOUT, RefdeskProcess, ServerProcess, free_port
 
 TIMEOUT = 300
 PROGRAM = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
@@ -26,6 +34,10 @@ REFDESK_RUNS = [
 DIRECT, THROUGH, THROUGH_STDIO = "direct", "through", "through-stdio"
 FIXTURE_RUNS = [("0.1", LATEST), ("0.2", LATEST), ("0.2", MODERN), ("0.2", EXTENSIONS)]
 FIXTURE_STDIO_RUNS = [("0.2", MODERN), ("0.2", EXTENSIONS)]
+
+# The Python SDK's own server for the suite, tested directly and through refdesk: the installation of the SDK, and the runs.
+SDK_RUNS = {"python-1": [("0.1", LATEST), ("0.2", LATEST)], "python-2": [("0.2", LATEST), ("0.2", MODERN)]}
+SDK_SERVER = "examples/servers/everything-server"
 
 # A server may answer with plain JSON where it needs no stream. The suite then records one of these as information,
 # and judges no other check of the scenario that is about streams.
@@ -105,9 +117,20 @@ class ExpectedFailures:
 def checks(program: Path, url: str) -> Iterator[CheckResult]:
     """One result per scenario, then one per expected failure that no longer fails."""
     expected = ExpectedFailures()
-    for suite, revision in REFDESK_RUNS:
-        for scenario, outcomes in run_suite(suite, revision, url).items():
-            yield expected.compare(SuiteRun("", suite, revision), scenario, failures_in(outcomes.results))
+    with tempfile.TemporaryDirectory() as folder:
+        with RefdeskProcess(program, write_folders(Path(folder))) as folders:
+            for suite, revision in REFDESK_RUNS:
+                # The extensions are about folders too, which only a tree lists.
+                served = folders.url if revision == EXTENSIONS else url
+                for scenario, outcomes in run_suite(suite, revision, served).items():
+                    yield expected.compare(SuiteRun("", suite, revision), scenario, failures_in(outcomes.results))
+    yield from fixture_checks(program, expected)
+    yield from sdk_checks(program, expected)
+    yield from expected.outdated()
+
+
+def fixture_checks(program: Path, expected: ExpectedFailures) -> Iterator[CheckResult]:
+    """The fixture, directly and through refdesk."""
     with ServerProcess([str(FIXTURE)]) as fixture, tempfile.TemporaryDirectory() as folder:
         url_settings = write_settings(Path(folder) / "url.toml", f"url = {json.dumps(fixture.url)}")
         command = f"command = {json.dumps([str(FIXTURE), '--stdio'])}"
@@ -122,7 +145,53 @@ def checks(program: Path, url: str) -> Iterator[CheckResult]:
                 if (suite, revision) in FIXTURE_STDIO_RUNS:
                     run = SuiteRun(THROUGH_STDIO, suite, revision)
                     yield from compare_with_direct(expected, run, direct, by_stdio.url)
-    yield from expected.outdated()
+
+
+def sdk_checks(program: Path, expected: ExpectedFailures) -> Iterator[CheckResult]:
+    """The SDK's own server, directly and through refdesk. What fails directly is the SDK's own affair."""
+    for sdk, runs in SDK_RUNS.items():
+        with sdk_server(sdk) as server, tempfile.TemporaryDirectory() as folder:
+            settings = write_settings(Path(folder) / "url.toml", f"url = {json.dumps(server.url)}")
+            with RefdeskProcess(program, settings) as refdesk:
+                for suite, revision in runs:
+                    direct = run_suite(suite, revision, server.url)
+                    passed = sum(failure is None for one in direct.values() for failure in one.results.values())
+                    run = SuiteRun(f"{sdk} {DIRECT}", suite, revision)
+                    yield f"{run}: {passed} checks pass", None if passed else "no check passed"
+                    run = SuiteRun(f"{sdk} {THROUGH}", suite, revision)
+                    yield from compare_with_direct(expected, run, direct, refdesk.url)
+
+
+@contextmanager
+def sdk_server(sdk: str) -> Iterator[ServerProcess]:
+    """The server for the suite in the source of an SDK. It prints its port before it listens there."""
+    port = free_port()
+    command = [str(BUILD / sdk / "bin/python"), "-m", "mcp_everything_server", "--port", str(port)]
+    environment = {"PYTHONPATH": str(BUILD / f"{sdk}-source" / SDK_SERVER)}
+    with ServerProcess(command, environment, port) as server:
+        wait_for_port(port)
+        yield server
+
+
+def wait_for_port(port: int) -> None:
+    deadline = time.monotonic() + START_TIMEOUT
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def write_folders(folder: Path) -> Path:
+    """Writes folders inside each other, and the settings of a refdesk that lists them as a tree."""
+    (folder / "files/inside/deeper").mkdir(parents=True)
+    (folder / "files/README.md").write_text("# Files\n")
+    settings = folder / "refdesk.toml"
+    settings.write_text('[mounts.files]\nkind = "fs"\npath = "files"\nlisting = "tree"\n')
+    return settings
 
 
 def write_settings(file: Path, target: str) -> Path:
@@ -136,12 +205,16 @@ def compare_with_direct(
 ) -> Iterator[CheckResult]:
     """Every check that passes directly must pass through refdesk."""
     through = run_suite(run.suite, run.revision, url)
+    passing = judged = failing = 0
     for scenario, direct_outcomes in direct.items():
         outcomes = through.get(scenario, ScenarioOutcomes())
         unjudged = {name for noted in outcomes.noted for name in JSON_ANSWERS.get(noted, ())}
-        passed = (name for name, failure in direct_outcomes.results.items() if failure is None)
+        passed = [name for name, failure in direct_outcomes.results.items() if failure is None]
         compared = {name: outcomes.results.get(name, "the check did not run") for name in passed if name not in unjudged}
+        passing, judged = passing + len(passed), judged + len(compared)
+        failing += len(failures_in(compared))
         yield expected.compare(run, scenario, failures_in(compared))
+    yield f"{run}: of {passing} checks that pass directly, {judged} apply and {judged - failing} pass", None
 
 
 def failures_in(outcomes: dict[str, str | None]) -> dict[str, str]:
@@ -196,3 +269,18 @@ def outcomes_in(folder: Path) -> ScenarioOutcomes:
         elif check["status"] == "INFO":
             outcomes.noted.add(check["id"])
     return outcomes
+
+
+def main() -> int:
+    program = Path(sys.argv[1]).resolve()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        with RefdeskProcess(program, fixtures.write_files(Path(folder))) as refdesk:
+            for check, failure in checks(program, refdesk.url):
+                print(f"{'FAILED' if failure else 'ok  '} {check}" + (f"\n{failure}" if failure else ""), flush=True)
+                failed += bool(failure)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import fixtures
-from gateway import EVERYTHING, free_port
-from processes import BUILD, FIXTURE, HERE, NODE, START_TIMEOUT, RefdeskProcess, ServerProcess
+from gateway import EVERYTHING
+from processes import BUILD, FIXTURE, HERE, NODE, START_TIMEOUT, RefdeskProcess, ServerProcess, free_port
 
 CheckResult = tuple[str, str | None]
 

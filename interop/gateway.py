@@ -2,7 +2,6 @@
 
 import base64
 import json
-import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from typing import Any
 
 import fixtures
 from http_client import HttpClient, RpcError
-from processes import BUILD, FIXTURE, HERE, NODE, RefdeskProcess, ServerProcess
+from processes import BUILD, FIXTURE, HERE, NODE, RefdeskProcess, ServerProcess, free_port
 
 sys.path.append(str(HERE / "servers"))
 import contents  # noqa: E402
@@ -119,13 +118,6 @@ def checks(program: Path) -> Iterator[CheckResult]:
         for server in SERVERS:
             for name, check in server_checks(server, client, lists):
                 yield f"gateway to {server.name}: {name}", failure_of(check)
-
-
-def free_port() -> int:
-    """A free port, for a server that cannot choose one itself."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return unused.getsockname()[1]
 
 
 def failure_of(check: Callable[[], str | None]) -> str | None:

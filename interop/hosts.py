@@ -50,6 +50,8 @@ class Host:
     command: list[str]
     # Writes the settings that have nothing to do with refdesk; returns variables for the host.
     prepare: Callable[[Path, str], dict[str, str]]
+    # Calls of the host's own tools for resources.
+    own_calls: tuple[ToolCall, ...] = ()
 
 
 def prepare_claude(_: Path, model: str) -> dict[str, str]:
@@ -97,6 +99,12 @@ HOSTS = [
         # A project's file waits for a person's approval; naming it is the approval.
         [binary("claude-code", "claude"), "-p", "go", "--mcp-config", ".mcp.json", "--allowedTools", "mcp__refdesk"],
         prepare_claude,
+        # The second one is off in the published program, which the snapshot shows; one in which it is on asks only servers
+        # that declare `directoryRead`.
+        (
+            ToolCall("ReadMcpResourceTool", {"server": "refdesk", "uri": "file:///project/README.md"}),
+            ToolCall("ReadMcpResourceDirTool", {"server": "refdesk", "uri": "file:///project/src"}),
+        ),
     ),
     Host(
         "codex",
@@ -140,7 +148,8 @@ def difference(wanted: list[str], seen: list[str]) -> str | None:
 
 def observe(program: Path, run: HostRun) -> tuple[dict | None, str]:
     """Runs the host once. Returns what the model saw, and the output of the host."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ScriptedModel(CALLS) as model:
+    calls = [*CALLS, *run.host.own_calls]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ScriptedModel(calls) as model:
         home = Path(folder)
         work = home / "work"
         work.mkdir()

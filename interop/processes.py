@@ -3,6 +3,7 @@
 import os
 import queue
 import re
+import socket
 import subprocess
 import threading
 from collections import deque
@@ -16,6 +17,13 @@ FIXTURE = TARGET / "debug/fixture"
 
 START_TIMEOUT = 20.0
 STOP_TIMEOUT = 10.0
+
+
+def free_port() -> int:
+    """A free port, for a server that cannot choose one itself."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return unused.getsockname()[1]
 
 
 class ServerProcess:

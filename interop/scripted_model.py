@@ -25,7 +25,7 @@ class Script:
     calls: list[ToolCall]
     # What the host gave the model for each call, as the wire has it.
     results: list[object] = field(default_factory=list)
-    # The tools of refdesk, by the names under which the host offered them.
+    # The tools of refdesk, and the host's own for resources, by the names under which the host offered them.
     tools: dict[str, dict] = field(default_factory=dict)
 
     def offered_name(self, tool: str) -> str | None:
@@ -130,7 +130,9 @@ class ModelHandler(BaseHTTPRequestHandler):
 
 
 def anthropic_request(body: dict) -> tuple[dict[str, dict], list[object]]:
-    tools = {tool.get("name", ""): tool for tool in body.get("tools") or [] if "resources_" in tool.get("name", "")}
+    names = ("resources_", "McpResource")
+    offered = {tool.get("name", ""): tool for tool in body.get("tools") or []}
+    tools = {name: tool for name, tool in offered.items() if any(part in name for part in names)}
     results = [
         block.get("content")
         for message in body.get("messages") or []

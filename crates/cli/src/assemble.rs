@@ -75,7 +75,7 @@ pub(crate) struct BuiltMount {
     pub(crate) summary: MountSummary,
     /// The upstream server, if the mount is one.
     upstream: Option<Arc<Upstream>>,
-    /// The log of its connection, until it follows it.
+    /// The log of its connection, until it is begun.
     unlogged: Arc<Mutex<Option<ConnectionLog>>>,
     /// Why the mount is left out, if it is.
     pub(crate) left_out: Option<String>,
@@ -169,7 +169,7 @@ fn build_mount(
     mount: &settings::MountSettings,
     memory: &Arc<MemoryBudget>,
 ) -> Result<BuiltMount, Diagnostic> {
-    let (mut upstream, mut log, mut left_out) = (None, None, None);
+    let (mut upstream, mut unlogged, mut left_out) = (None, None, None);
     let (mounted, part) = match &mount.kind {
         MountKind::Folder(files) => folder_mount(settings, name, mount, files)?,
         MountKind::Static(declared) => {
@@ -181,9 +181,8 @@ fn build_mount(
         MountKind::UpstreamServer(declared) => {
             match (DeclaredServer { settings, name, mount, declared }).build(memory) {
                 Ok(built) => {
-                    let BuiltUpstream { provider, status } = built;
-                    let redaction = build_redaction(settings, mount)?;
-                    log = Some(ConnectionLog { name: name.to_owned(), redaction, status });
+                    let BuiltUpstream { provider, log } = built;
+                    unlogged = Some(log);
                     let made = upstream.insert(Arc::new(provider));
                     upstream_mount(settings, name, (mount, declared), Arc::clone(made))?
                 }
@@ -221,7 +220,7 @@ fn build_mount(
         status: Arc::new(known),
         summary: part,
         upstream,
-        unlogged: Arc::new(Mutex::new(log)),
+        unlogged: Arc::new(Mutex::new(unlogged)),
         left_out,
         fingerprint: mount.fingerprint,
         is_indexed: false,

@@ -92,6 +92,15 @@ impl Error {
         one_line(&last.to_string()).into_owned()
     }
 
+    /// The cause behind all others, then `what` it led to and the message, in one line, for the log.
+    pub fn cause_first(&self, what: &str) -> String {
+        let (cause, told) = (self.last_cause(), one_line(&self.message));
+        match told.ends_with(&cause) {
+            true => format!("{what}: {told}"),
+            false => format!("{cause}, so {what}: {told}"),
+        }
+    }
+
     /// Creates an error of `kind` with this message.
     pub fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, facts) = (message.into(), Vec::new());
@@ -239,6 +248,8 @@ mod tests {
         let error = Error::unavailable("outer").caused_by(inner);
         assert_eq!(error.last_cause(), "innermost");
         assert_eq!(error.with_causes(), "outer: middle: innermost");
+        assert_eq!(plain.cause_first("it failed"), "it failed: the disk failed");
+        assert_eq!(error.cause_first("it failed"), "innermost, so it failed: outer");
         let shown = error.map_texts(str::to_uppercase);
         assert_eq!(shown.last_cause(), "INNERMOST");
         assert_eq!(shown.with_causes(), "OUTER: MIDDLE: INNERMOST");

@@ -257,8 +257,11 @@ impl Server {
         self.provider.facets().relay.is_some_and(|relay| relay.has_tasks(ctx))
     }
 
+    /// Whether the skills extension is declared. Hosts list folders only where its `directoryRead`
+    /// is declared, so a server of collections has the extension without skills.
     fn has_skills(&self, ctx: &Context) -> bool {
-        self.provider.facets().skills.is_some_and(|skills| skills.may_list_skills(ctx))
+        let skills = self.provider.facets().skills;
+        self.has_collections() || skills.is_some_and(|skills| skills.may_list_skills(ctx))
     }
 
     fn has_completion(&self, ctx: &Context) -> bool {
@@ -375,7 +378,8 @@ impl Server {
         let trace = format!("f{}", self.error_count.fetch_add(1, Ordering::Relaxed));
         match error.kind {
             ErrorKind::Internal | ErrorKind::Unavailable => {
-                tracing::warn!("request {trace} failed: {}", error.with_causes());
+                tracing::warn!("{}", error.cause_first(&format!("request {trace} failed")));
+                tracing::debug!("request {trace} failed: {}", error.with_causes());
             }
             _ => tracing::debug!("request {trace} is refused: {}", error.with_causes()),
         }

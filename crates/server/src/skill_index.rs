@@ -33,9 +33,13 @@ impl SkillIndex {
 
     /// The text of the index. A source that fails is named in it.
     async fn encode(&self, ctx: &Context, uri: &Uri) -> Result<(String, Freshness)> {
-        let skills = self.source.facets().skills.filter(|_| *uri == self.uri);
-        let skills = skills.ok_or_else(|| Error::not_found(uri))?;
-        let mut page = skills.list_skill_index(ctx, &PageRequest::first(MAX_ENTRIES)).await?;
+        if *uri != self.uri {
+            return Err(Error::not_found(uri));
+        }
+        let mut page = match self.source.facets().skills {
+            Some(skills) => skills.list_skill_index(ctx, &PageRequest::first(MAX_ENTRIES)).await?,
+            None => Page::empty(),
+        };
         if page.next.is_some() {
             let reason = format!("the index was cut: it has more than {MAX_ENTRIES} skills");
             page.absent.push(Absence { name: "index".to_owned(), reason });

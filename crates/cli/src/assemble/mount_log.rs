@@ -1,30 +1,45 @@
 //! Log of the servers behind mounts: when each connects, fails and connects again.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use client::{ConnectionStatus, State};
-use redaction::{Redaction, RedactionScope, Syntax};
+use redaction::{Redaction, RedactionScope, Redactor, Syntax};
 use tokio::sync::watch;
 
 use crate::output::one_line;
 
-/// The log of one connection. It masks what the server says of itself, as the mount does.
+/// The log of one connection.
 pub(super) struct ConnectionLog {
-    pub(super) name: String,
-    pub(super) redaction: Redaction,
-    pub(super) status: watch::Receiver<ConnectionStatus>,
+    /// The name of the mount.
+    name: String,
+    status: watch::Receiver<ConnectionStatus>,
+    /// Masks what the server says of itself, where its mount masks something.
+    redactor: Option<Arc<Redactor>>,
 }
 
 impl ConnectionLog {
+    pub(super) fn new(
+        name: &str,
+        status: watch::Receiver<ConnectionStatus>,
+        redaction: &Redaction,
+    ) -> Self {
+        let masks = redaction.scope() != RedactionScope::Off;
+        let redactor = masks.then(|| Arc::clone(redaction.redactor()));
+        Self { name: name.to_owned(), status, redactor }
+    }
+
     /// Logs the changes of the connection until the mount is dropped.
     pub(super) async fn follow(mut self) {
+        let name = self.name.clone();
         let mut failure: Option<String> = None;
         loop {
             let state = self.status.borrow_and_update().state.clone();
-            let name = &self.name;
             match state {
                 State::Starting => {}
                 State::Ready(server) => {
                     let said = server.name.as_deref().unwrap_or("a server without a name");
-                    let server = format!("{} (revision {})", self.masked(said), server.revision());
+                    let server = format!("{} (revision {})", self.shown(said), server.revision());
                     match failure.take() {
                         None => tracing::info!("mount {name}: connected to {server}"),
                         Some(_) => tracing::warn!("mount {name}: connected again to {server}"),
@@ -32,10 +47,11 @@ impl ConnectionLog {
                 }
                 // Each attempt fails for the same reason; one line is enough.
                 State::Failed(error) => {
-                    let why = self.masked(&error.to_string());
+                    let why = error.to_string();
                     if failure.as_ref() != Some(&why) {
+                        let told = self.shown(&why);
                         tracing::warn!(
-                            "mount {name}: {why}; refdesk tries again when it is needed"
+                            "mount {name}: {told}; refdesk tries again when it is needed"
                         );
                         failure = Some(why);
                     }
@@ -47,11 +63,12 @@ impl ConnectionLog {
         }
     }
 
-    fn masked(&self, text: &str) -> String {
-        match self.redaction.scope() {
-            RedactionScope::Off => one_line(text),
-            // Masked before it is cut: half a secret would not be recognized.
-            _ => one_line(&self.redaction.redactor().mask(text, Syntax::Text)),
-        }
+    /// A text of the server, masked if need be, on one line.
+    fn shown(&self, text: &str) -> String {
+        let masked = match &self.redactor {
+            Some(redactor) => redactor.mask(text, Syntax::Text),
+            None => Cow::Borrowed(text),
+        };
+        one_line(&masked)
     }
 }

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use catalog::ToolSelection;
-use client::{AnsweredRequests, Client, ConnectionStatus, RevisionChoice, ServerTarget};
+use client::{AnsweredRequests, Client, RevisionChoice, ServerTarget};
 use machinery::MemoryBudget;
 use providers::upstream::{Options, Upstream, UpstreamSearch};
 use resource::UriTemplate;
-use tokio::sync::watch;
 use toml::Spanned;
 
 use super::DEFAULT_TIMEOUT;
+use super::masking;
+use super::mount_log::ConnectionLog;
 use super::own_server::OwnServer;
 use super::program_env::{DEPTH, depth, inherited_names};
 use crate::hosts::is_host_folder;
@@ -74,10 +75,10 @@ pub(super) struct DeclaredServer<'a> {
     pub(super) declared: &'a UpstreamMount,
 }
 
-/// A provider that is not connected yet, and the status of its connection.
+/// A provider that is not connected yet, and the log of its connection.
 pub(super) struct BuiltUpstream {
     pub(super) provider: Upstream,
-    pub(super) status: watch::Receiver<ConnectionStatus>,
+    pub(super) log: ConnectionLog,
 }
 
 impl DeclaredServer<'_> {
@@ -105,7 +106,9 @@ impl DeclaredServer<'_> {
             ..usual
         };
         let client = Client::new(target, options);
-        let status = client.status();
+        let redaction = masking::build_redaction(self.settings, self.mount);
+        let redaction = redaction.map_err(UpstreamFault::Settings)?;
+        let log = ConnectionLog::new(self.name, client.status(), &redaction);
         let (declared, usual) = (self.declared, Options::new(client));
         let listing = declared.listing.map_or(usual.listing_ttl, |span| span.0);
         let poll_interval = declared.poll.map(|span| span.0);
@@ -114,7 +117,7 @@ impl DeclaredServer<'_> {
         let log_name = format!("mount {}", self.name);
         let options =
             Options { log_name, listing_ttl: listing, poll_interval, start_wait, search, ..usual };
-        Ok(BuiltUpstream { provider: Upstream::new(options), status })
+        Ok(BuiltUpstream { provider: Upstream::new(options), log })
     }
 
     /// The protocol revision that the settings name, or any.

@@ -1,5 +1,6 @@
 //! Tests of every combination of client and server era, over stdio and HTTP.
 
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::fake_server::{Era, FakeRequest, FakeResponse, FakeServer, TransportKind};
-use crate::program::project;
+use crate::program::{StdioProgram, project, refdesk};
 use crate::test_client::TestClient;
 
 const ERAS: [Era; 2] = [Era::Legacy, Era::Modern];
@@ -237,6 +238,54 @@ fn a_call_reaches_a_server_of_both_eras_in_the_era_of_its_client() {
             assert_eq!(actor.count("initialize"), usize::from(front_era == Era::Legacy));
         }
     }
+}
+
+/// Only in a session can a server ask back before it answers.
+#[test]
+fn a_question_of_a_server_of_both_eras_reaches_a_client_with_a_session() {
+    let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+    let question = json!({ "message": "Who asks?", "requestedSchema": schema });
+    let asked = question.clone();
+    let actor = FakeServer::start_dual(move |request| match request.method {
+        "tools/list" => {
+            let tool = json!({ "name": "greet", "inputSchema": { "type": "object" } });
+            FakeResponse::Result(json!({ "tools": [tool] }))
+        }
+        "tools/call" => FakeResponse::Ask(asked.clone()),
+        _ => FakeResponse::Error(-32601, "no such method"),
+    });
+    let folder = project();
+    fs::write(folder.path().join("refdesk.toml"), actor.mount("up", "")).unwrap();
+    let mut front = StdioProgram::start(refdesk(folder.path(), &["serve", "--stdio"]));
+    // Notifications come in between.
+    let receive = |front: &mut StdioProgram| loop {
+        let message = front.receive();
+        if message.get("id").is_some() {
+            return message;
+        }
+    };
+    let send = |front: &mut StdioProgram, id: u64, method: &str, params: Value| {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        front.send_message(&message);
+        receive(front)
+    };
+    let client = json!({ "name": "test", "version": "1" });
+    let terms = json!({ "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
+        "clientInfo": client });
+    assert!(send(&mut front, 1, "initialize", terms)["result"].is_object());
+    front.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let call = json!({ "name": "up_greet", "arguments": {} });
+    let told = send(&mut front, 2, "tools/call", call);
+    assert_eq!(told["method"], "elicitation/create", "{told}");
+    assert_eq!(told["params"]["message"], question["message"], "{told}");
+    assert_eq!(told["params"]["requestedSchema"], question["requestedSchema"], "{told}");
+    let answer = json!({ "action": "accept", "content": { "name": "Ada" } });
+    front.send_message(&json!({ "jsonrpc": "2.0", "id": told["id"], "result": answer }));
+    let called = receive(&mut front);
+    assert_eq!(called["id"], 2, "{called}");
+    let text = called["result"]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), answer);
+    assert_eq!(actor.count("server/discover"), 1, "the mount itself is stateless");
 }
 
 #[test]

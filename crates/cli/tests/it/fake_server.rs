@@ -53,6 +53,8 @@ pub(crate) enum FakeResponse {
     Flood(u64),
     /// Closes the connection in the middle of the response.
     Disconnect,
+    /// Over HTTP: asks the client this question (elicitation), then responds with its answer.
+    Ask(Value),
 }
 
 type FakeScript = Box<dyn Fn(&FakeRequest<'_>) -> FakeResponse + Send + Sync>;
@@ -83,6 +85,8 @@ pub(crate) struct State {
     /// How many sessions were opened; only the last one is valid.
     pub(crate) sessions: usize,
     pub(crate) session_lost: bool,
+    /// The client's answers to questions.
+    pub(crate) answers: Vec<Value>,
     is_closed: bool,
 }
 
@@ -214,6 +218,18 @@ impl FakeServerInner {
         self.state.lock().unwrap()
     }
 
+    /// Keeps the client's answer to a question.
+    pub(crate) fn keep_answer(&self, answer: &Value) {
+        self.state().answers.push(answer.clone());
+        self.changed.notify_all();
+    }
+
+    /// Waits for the client's answer to a question.
+    pub(crate) fn wait_for_answer(&self) -> Value {
+        self.wait_until("an answer", |state| !state.answers.is_empty());
+        self.state().answers.remove(0)
+    }
+
     fn wait_until(&self, what: &str, is_so: impl Fn(&State) -> bool) {
         let waiting = self.changed.wait_timeout_while(self.state(), TIMEOUT, |state| !is_so(state));
         let (state, waited) = waiting.unwrap();
@@ -341,7 +357,7 @@ impl FakeServerInner {
                 (0..size >> 16).try_for_each(|_| out.write_all(&block))?;
                 write!(out, r#""}}]}}}}"#)?;
             }
-            FakeResponse::Hang | FakeResponse::Disconnect => return Ok(()),
+            FakeResponse::Hang | FakeResponse::Disconnect | FakeResponse::Ask(_) => return Ok(()),
         }
         out.write_all(end)?;
         if matches!(response, FakeResponse::Flood(_)) {

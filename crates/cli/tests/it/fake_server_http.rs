@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fake_server::{Era, FakeResponse, FakeServerInner, era_of};
 
@@ -43,6 +43,9 @@ impl FakeServerInner {
                 return;
             } else if verb != "POST" {
                 write_empty(out, if verb == "DELETE" { "204 Gone" } else { "405 No" })
+            } else if let Some(answer) = message.get("result") {
+                self.keep_answer(answer);
+                write_empty(out, "202 Accepted")
             } else if message.get("id").is_none() {
                 write_empty(out, "202 Accepted")
             } else {
@@ -73,6 +76,7 @@ impl FakeServerInner {
                 write!(out, "10\r\ndata: {{\"jsonrpc\"\r\n")?;
                 Err(std::io::ErrorKind::ConnectionReset.into())
             }
+            FakeResponse::Ask(question) => self.ask(message, &question, out),
             FakeResponse::Hang => {
                 // Hang until the client closes the connection.
                 let _ = out.read(&mut [0]);
@@ -104,6 +108,24 @@ impl FakeServerInner {
             }
         }
     }
+
+    fn ask(&self, message: &Value, question: &Value, out: &mut &TcpStream) -> std::io::Result<()> {
+        let fields = "content-type: text/event-stream\r\ntransfer-encoding: chunked";
+        write_head(out, "200 OK", fields)?;
+        let (method, id) = ("elicitation/create", "question");
+        let asked = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": question });
+        write_event(out, &asked)?;
+        let text = self.wait_for_answer().to_string();
+        let result = json!({ "content": [{ "type": "text", "text": text }] });
+        write_event(out, &json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))?;
+        write!(out, "0\r\n\r\n")
+    }
+}
+
+/// Writes a message to an open stream of events.
+fn write_event(mut out: &TcpStream, message: &Value) -> std::io::Result<()> {
+    let event = format!("data: {message}\n\n");
+    write!(out, "{:x}\r\n{event}\r\n", event.len())
 }
 
 fn write_head(mut out: &TcpStream, status: &str, fields: &str) -> std::io::Result<()> {

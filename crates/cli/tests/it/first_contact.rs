@@ -140,18 +140,18 @@ fn slips_are_answered_with_the_names_that_are_near() {
 #[test]
 fn slips_are_found_in_every_mount_that_may_be_meant_and_first_in_the_one_that_is_named() {
     let folder = TempDir::with_prefix("mounts").unwrap();
-    for path in ["a/other.txt", "b/src/main.rs", "c/src/mainly.rs", "c/docs/deep/guide.md"] {
+    for path in ["a/other.txt", "b/src/main.rs", "c/src/mien.rs", "c/docs/deep/guide.md"] {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "x\n").unwrap();
     }
     let mount = |name: &str| format!("[mounts.{name}]\nkind = \"fs\"\npath = \"{name}\"\n");
     let mut front = TestClient::piped(folder.path(), &["a", "b", "c"].map(mount).concat());
-    let (main, mainly) = ("file:///b/src/main.rs", "file:///c/src/mainly.rs");
+    let (main, mien) = ("file:///b/src/main.rs", "file:///c/src/mien.rs");
     for (slip, near) in [
-        ("src/mian.rs", format!("{main}, {mainly}")),
+        ("src/mian.rs", format!("{main}, {mien}")),
         ("b/src/mian.rs", main.to_owned()),
-        ("c/src/main.rs", mainly.to_owned()),
+        ("c/src/main.rs", mien.to_owned()),
         ("guide.md", "file:///c/docs/deep/guide.md".to_owned()),
     ] {
         let words = error_text(&mut front, "resources_read", json!({ "uri": slip }));

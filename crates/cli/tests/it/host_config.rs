@@ -93,11 +93,13 @@ fn each_form_of_a_host_is_written_as_the_host_reads_it() {
 #[test]
 fn what_serve_is_told_the_host_tells_it_too() {
     let folder = project();
-    let words = ["project", "--start-wait", "1m 30s", "--mount", "notes=http://127.0.0.1:9/mcp"];
+    let told = ["--mount", "notes=http://127.0.0.1:9/mcp", "--start-wait", "1m 30s"];
+    let words = [&["generic", "project"], &told[..]].concat();
     let json: Value = serde_json::from_str(&stdout(&run(folder.path(), &words))).unwrap();
     let words = json["mcpServers"]["refdesk"]["args"].as_array().unwrap().clone();
-    let at = words.iter().position(|word| word == "--start-wait").expect("it is passed on");
-    assert_eq!(words[at + 1], "1m 30s");
+    let words: Vec<&str> = words.iter().map(text).collect();
+    assert_eq!(words[2..6], told, "{words:?}");
+    assert!(words[6].ends_with("/project"), "{words:?}");
 }
 
 #[test]

@@ -119,28 +119,36 @@ fn skills_of_a_server_behind_are_listed_got_and_read_in_every_pair_of_eras() {
     }
 }
 
+/// Hosts list folders only where `directoryRead` of this extension is declared.
 #[test]
-fn the_extension_is_declared_where_a_server_behind_has_it() {
-    for (has_skills, expected) in [(true, json!({ "directoryRead": true })), (false, Value::Null)] {
+fn the_extension_is_declared_for_folders_and_without_collections_for_skills_alone() {
+    let off = "[server]\nsep2093 = \"off\"\n";
+    for (has_skills, expected) in [(true, json!({})), (false, Value::Null)] {
         let folder = project();
         let act = move |request: &FakeRequest<'_>| match has_skills {
             true => serve_skills(request),
             false => serve_index(request),
         };
         let actor = FakeServer::start(Era::Modern, TransportKind::Http, act);
-        let mut front = TestClient::piped(folder.path(), &actor.mount("up", ""));
+        let settings = format!("{off}{}", actor.mount("up", ""));
+        let mut front = TestClient::piped(folder.path(), &settings);
         let found = front.request("server/discover", json!({}));
         assert_eq!(found["result"]["capabilities"]["extensions"][SKILLS], expected, "{found}");
     }
     let folder = project();
     let mut front =
-        TestClient::piped(folder.path(), "[mounts.docs]\nkind = \"fs\"\npath = \".\"\n");
+        TestClient::piped(folder.path(), "[mounts.docs]\nkind = \"fs\"\npath = \"project\"\n");
     let found = front.request("server/discover", json!({}));
-    assert!(found["result"]["capabilities"]["extensions"][SKILLS].is_null(), "{found}");
-    let refused = front.request("skills/list", json!({}));
-    assert_eq!(refused["error"]["code"], -32601, "{refused}");
-    let missing = front.request("resources/read", json!({ "uri": "skill://index.json" }));
-    assert_eq!(missing["error"]["code"], -32602, "a folder has no skills: {missing}");
+    let declared = &found["result"]["capabilities"]["extensions"][SKILLS];
+    assert_eq!(declared, &json!({ "directoryRead": true }), "{found}");
+    let source = json!({ "uri": "file:///docs/src" });
+    let read = front.request("resources/directory/read", source)["result"].take();
+    assert!(read["resources"].to_string().contains("file:///docs/src/main.rs"), "{read}");
+    let listed = front.request("skills/list", json!({}));
+    assert_eq!(listed["result"]["skills"], json!([]), "{listed}");
+    let missing = front.request("skills/get", json!({ "uri": "skill://a/SKILL.md" }));
+    assert_eq!(missing["error"]["code"], -32602, "{missing}");
+    assert_eq!(read_index(&mut front)["skills"], json!([]));
 }
 
 #[test]

@@ -112,6 +112,10 @@ fn a_task_needs_an_id_of_refdesk_and_a_client_that_knows_tasks() {
     assert_eq!(actor.count("tasks/get"), 0);
     let none = front.request("tasks/get", declared(json!({})));
     assert_eq!(none["error"]["code"], -32602, "{none}");
+    for method in ["tasks/result", "tasks/list"] {
+        let gone = front.request(method, declared(json!({ "taskId": "t-1" })));
+        assert_eq!(gone["error"]["code"], -32601, "the tasks of 2025-11-25: {gone}");
+    }
 }
 
 #[test]

@@ -46,9 +46,20 @@ impl FlawLog {
 
     /// Logs why an entry was left out.
     pub(super) fn remark(&self, remark: &str) {
-        let remarks = &mut self.logged.lock().remarks;
-        if remarks.len() < MAX_REMARKS && remarks.insert(remark.to_owned()) {
+        if self.is_new(remark) {
             tracing::warn!("{}: an entry of a list is left out: {remark}", self.server);
         }
+    }
+
+    /// Logs that a list was cut, and why.
+    pub(super) fn record_cut(&self, why: &str) {
+        if self.is_new(why) {
+            tracing::warn!("{}: {why}", self.server);
+        }
+    }
+
+    fn is_new(&self, remark: &str) -> bool {
+        let remarks = &mut self.logged.lock().remarks;
+        remarks.len() < MAX_REMARKS && remarks.insert(remark.to_owned())
     }
 }

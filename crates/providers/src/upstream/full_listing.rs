@@ -98,7 +98,7 @@ impl Inner {
             // The list goes in a circle, so all its pages were seen.
             let Ok(next) = place.next_page(cursor.clone(), leaf.weight) else { break };
             if all.len() >= ENTRIES || place.is_exhausted(leaf.weight) {
-                tracing::warn!("the list of a server was cut after {} entries", all.len());
+                self.flaw_log.record_cut(&format!("its list is cut after {} entries", all.len()));
                 break;
             }
             place = next;

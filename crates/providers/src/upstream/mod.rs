@@ -193,11 +193,12 @@ impl Drop for UpstreamShared {
 impl Inner {
     /// A view with empty caches.
     fn new(shared: Arc<UpstreamShared>) -> Arc<Self> {
+        let flaw_log = &Arc::clone(&shared.flaw_log);
         let view = Arc::new(Self {
             shared,
-            resource_pages: UpstreamPages::new(),
-            template_pages: UpstreamPages::new(),
-            skill_pages: UpstreamPages::new(),
+            resource_pages: UpstreamPages::new(flaw_log),
+            template_pages: UpstreamPages::new(flaw_log),
+            skill_pages: UpstreamPages::new(flaw_log),
             full_listing_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),
             full_listing_flight: SingleFlight::default(),
             metadata_cache: Cache::new(DESCRIPTION_CACHE_BOUNDS),

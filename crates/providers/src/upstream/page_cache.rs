@@ -14,6 +14,7 @@ use resource::{
 
 use super::cursor::{PAGES, UpstreamCursor};
 use super::error_mapping::public_error;
+use super::flaw_log::FlawLog;
 
 /// Bounds of the page cache of one list; the weight is in bytes.
 const CACHE_BOUNDS: CacheBounds = CacheBounds { entries: 2_048, ..CacheBounds::weight(32 << 20) };
@@ -44,6 +45,7 @@ pub(super) type UpstreamPageKey = (ListScope, Option<String>);
 pub(super) struct UpstreamPages<T> {
     cache: Cache<UpstreamPageKey, Arc<UpstreamPage<T>>>,
     flights: SingleFlight<UpstreamPageKey, Result<Arc<UpstreamPage<T>>, Failure>>,
+    flaw_log: Arc<FlawLog>,
 }
 
 /// An entry of a list.
@@ -89,8 +91,12 @@ fn icon_weight(icon: &Icon) -> usize {
 }
 
 impl<T: UpstreamListEntry> UpstreamPages<T> {
-    pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { cache: Cache::new(CACHE_BOUNDS), flights: SingleFlight::default() })
+    pub(super) fn new(flaw_log: &Arc<FlawLog>) -> Arc<Self> {
+        Arc::new(Self {
+            cache: Cache::new(CACHE_BOUNDS),
+            flights: SingleFlight::default(),
+            flaw_log: Arc::clone(flaw_log),
+        })
     }
 
     /// The number of entries in the list, if all its pages are cached, whatever their age.
@@ -195,7 +201,9 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
             let next = if rest || is_full {
                 Some(fitting.last().map_or_else(|| place.clone(), |last| place.after(last.key())))
             } else {
-                page.absent.extend(leaf.absence(&place));
+                let absence = leaf.absence(&place);
+                absence.iter().for_each(|absence| self.flaw_log.record_cut(&absence.reason));
+                page.absent.extend(absence);
                 let cursor = leaf.next.clone().filter(|_| !place.is_exhausted(leaf.weight));
                 cursor.map(|cursor| place.next_page(cursor, leaf.weight)).transpose()?
             };
@@ -229,7 +237,6 @@ impl<T> UpstreamPage<T> {
         let is_heavy = self.next.is_some() && place.is_exhausted(self.weight);
         let too_large = is_heavy.then_some("its descriptions take more than 128 MiB");
         let why = self.cut.or(too_large)?;
-        tracing::warn!("the list of a server was cut: {why}");
         let reason = format!("the list of the server behind this mount was cut: {why}");
         Some(Absence { name: "list".to_owned(), reason })
     }

@@ -1,7 +1,7 @@
 //! `skills/*`: the skills of upstream servers (skills extension).
 
 use protocol::Reply;
-use resource::{Context, Error, ErrorKind, Result, Skills, Uri};
+use resource::{Context, Page, Result, Skill, Uri};
 
 use super::resources::{page_request, seal_page};
 use crate::server::Server;
@@ -16,17 +16,16 @@ pub(crate) async fn list_skills(
     cursor: Option<String>,
 ) -> Result<Reply> {
     let ask = page_request(server, ctx, SKILLS, cursor)?;
-    let page = require_skills(server)?.list_skills(ctx, &ask).await?;
+    let page = match server.provider.facets().skills {
+        Some(skills) => skills.list_skills(ctx, &ask).await?,
+        None => Page::empty(),
+    };
     Ok(Reply::Skills(seal_page(server, ctx, SKILLS, page)))
 }
 
 /// Returns the skill whose `SKILL.md` is `uri`.
 pub(crate) async fn get_skill(server: &Server, ctx: &Context, uri: &Uri) -> Result<Reply> {
-    let (skill, freshness) = require_skills(server)?.get_skill(ctx, uri).await?;
+    let skills = server.provider.facets().skills.ok_or_else(|| Skill::unknown(uri))?;
+    let (skill, freshness) = skills.get_skill(ctx, uri).await?;
     Ok(Reply::Skill(skill, freshness))
-}
-
-fn require_skills(server: &Server) -> Result<&dyn Skills> {
-    let nothing = || Error::new(ErrorKind::Unsupported, "there are no skills");
-    server.provider.facets().skills.ok_or_else(nothing)
 }

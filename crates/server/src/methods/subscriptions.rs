@@ -226,7 +226,7 @@ async fn follow_tasks(
     let asked = ids.into_iter().map(|id| async move {
         let states = follow_task(server, exchange, &id).await;
         states
-            .inspect_err(|error| tracing::debug!(cause = ?error, "cannot follow a task"))
+            .inspect_err(|error| tracing::debug!("{}", error.cause_first("a task is not followed")))
             .map(|states| (id, states))
     });
     let followed = futures_util::future::join_all(asked).await;

@@ -76,9 +76,24 @@ async fn a_list_of_skills_goes_on_where_it_ended() {
     assert_eq!(strange["error"]["code"], -32602, "a cursor belongs to its list");
 }
 
+/// Hosts list folders only where `directoryRead` of this extension is declared.
 #[tokio::test]
-async fn without_skills_nothing_is_declared_or_served() {
+async fn a_server_of_collections_has_the_extension_without_any_skill() {
     let mut pipe = StdioClient::open(fixture::default_server());
+    let told = pipe.call(&stateless(1, "server/discover", json!({}))).await;
+    let declared = &told["result"]["capabilities"]["extensions"];
+    assert_eq!(declared[SKILLS], json!({ "directoryRead": true }), "{told}");
+    let listed = pipe.call(&stateless(1, "skills/list", json!({}))).await;
+    assert_eq!(listed["result"]["skills"], json!([]), "{listed}");
+    let refused = pipe.call(&stateless(1, "skills/get", json!({ "uri": PDF }))).await;
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+}
+
+#[tokio::test]
+async fn without_collections_and_skills_nothing_is_declared_or_served() {
+    let memory = Arc::new(MemoryProvider::new());
+    let (limits, off) = (Limits::default(), CollectionsMode::Off);
+    let mut pipe = StdioClient::open(fixture::server_without_tools(memory, limits, off));
     let told = pipe.call(&stateless(1, "server/discover", json!({}))).await;
     assert!(told["result"]["capabilities"]["extensions"].get(SKILLS).is_none(), "{told}");
     for method in ["skills/list", "skills/get"] {
@@ -104,4 +119,15 @@ async fn the_index_is_found_by_its_uri_and_nothing_else_is() {
     testkit::contract::unknown_is_not_found(&index, &known).await;
     testkit::contract::templates_join(&index).await;
     testkit::contract::cursors_from_nowhere_are_harmless(&index).await;
+}
+
+#[tokio::test]
+async fn without_skills_the_index_is_empty() {
+    let index = server::SkillIndex::new(Arc::new(MemoryProvider::new())).unwrap();
+    let (ctx, whole) = (testkit::local_context(), resource::ReadRequest::whole(u64::MAX));
+    let read = resource::Provider::read(&index, &ctx, index.uri(), &whole).await.unwrap();
+    let resource::Content::Parts(mut parts) = read.content else { panic!("the index is a text") };
+    let text = testkit::contract::bytes_of(parts.remove(0).body).await;
+    let told: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(told["skills"], json!([]));
 }

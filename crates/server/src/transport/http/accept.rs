@@ -150,7 +150,7 @@ pub async fn serve(
                 let place = places.take(&owner);
                 let seat = if place.is_none() { waiting.take(&owner) } else { None };
                 if place.is_none() && seat.is_none() {
-                    let from = peer.map_or("this machine".to_owned(), |peer| peer.to_string());
+                    let from = peer_name(peer);
                     tracing::warn!("too many connections are open; one from {from} is refused");
                     continue;
                 }
@@ -230,6 +230,11 @@ async fn serve_connection(
     }
 }
 
+/// What the log calls a client: its address, or this machine for one on a Unix socket.
+fn peer_name(peer: Option<IpAddr>) -> String {
+    peer.map_or("this machine".to_owned(), |peer| peer.to_string())
+}
+
 /// Prepares a socket; over TCP with TLS if the server has it.
 async fn open_stream(http: &HttpServer, socket: Socket) -> io::Result<Box<dyn ByteStream>> {
     let limits = &http.server.limits;
@@ -271,7 +276,8 @@ async fn serve_http1(
     let ended = tokio::select! {
         ended = served.as_mut() => ended,
         () = evicted.wait() => {
-            tracing::debug!(peer = ?connection.peer, "closed a connection to make room for another");
+            let from = peer_name(connection.peer);
+            tracing::debug!("a connection from {from} is closed to make room for another");
             return;
         }
         () = wait_for_signal(&mut closing) => {
