@@ -84,8 +84,14 @@ fn soak_cells(figures: &soak::SoakFigures) -> Vec<Vec<String>> {
         row("processes left", String::new(), count(figures.processes_left)),
     ];
     let kinds = soak::ClientKind::ALL.iter().zip(quiet.by_kind.iter().zip(attacked.by_kind));
-    for ((_, name), ((_, before), (_, after))) in kinds {
-        cells.push(row(&format!("p99 of {name} clients"), time(*before), time(after)));
+    for ((kind, name), (before, after)) in kinds {
+        let answered = (count(before.requests), count(after.requests));
+        cells.push(row(&format!("requests of {name} clients"), answered.0, answered.1));
+        cells.push(row(&format!("p99 of {name} clients"), time(before.p99), time(after.p99)));
+        if soak::ClientKind::LISTENING.contains(kind) {
+            let told = (count(before.changes), count(after.changes));
+            cells.push(row(&format!("changes told to {name} clients"), told.0, told.1));
+        }
     }
     cells
 }

@@ -21,7 +21,8 @@ use crate::{
     process_usage,
     report::progress,
     server_process::{self, ServerCommand, ServerProcess},
-    soak_attackers, soak_clients,
+    soak_attackers,
+    soak_clients::{self, spawn},
     soak_setup::{MARK, SoakTokens, make_certificate, write_tree},
 };
 
@@ -29,6 +30,8 @@ use crate::{
 pub(crate) const FILES: usize = 200;
 /// How long the server gets to release what the clients held.
 const SETTLE_LIMIT: Duration = Duration::from_secs(40);
+/// How long the clients of a phase start, at most.
+const MAX_WARM_UP: Duration = Duration::from_secs(10);
 /// The most resident bytes that the server may ever have.
 const MAX_PEAK: u64 = 400 << 20;
 
@@ -37,8 +40,8 @@ const MAX_PEAK: u64 = 400 << 20;
 pub(crate) enum Experience {
     /// It is of this kind, and got the right answer after this time.
     Answered(ClientKind, Duration),
-    /// It was told of a change.
-    Notified,
+    /// It is of this kind, and was told of a change.
+    Notified(ClientKind),
     /// A request or stream failed.
     Failed(String),
 }
@@ -68,6 +71,20 @@ impl ClientKind {
         (Self::Tls, "TLS"),
         (Self::Pipe, "pipe"),
     ];
+
+    /// The kinds that also listen for changes.
+    pub const LISTENING: [Self; 2] = [Self::Stateless, Self::Tls];
+}
+
+/// The experiences of one kind of client in one phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KindFigures {
+    /// Answered requests.
+    pub requests: usize,
+    /// 99th percentile latency.
+    pub p99: Duration,
+    /// Notifications that arrived.
+    pub changes: usize,
 }
 
 /// What the tasks of a phase share.
@@ -98,8 +115,8 @@ pub struct PhaseFigures {
     pub slowest: Duration,
     /// Notifications that arrived.
     pub changes: usize,
-    /// Requests and 99th percentile of each kind of client, in the order of [`ClientKind::ALL`].
-    pub by_kind: [(usize, Duration); ClientKind::ALL.len()],
+    /// The figures of each kind of client, in the order of [`ClientKind::ALL`].
+    pub by_kind: [KindFigures; ClientKind::ALL.len()],
 }
 
 /// All figures of a soak.
@@ -132,12 +149,14 @@ impl SoakFigures {
     /// When a condition of the soak does not hold.
     pub fn verdict(&self) -> anyhow::Result<()> {
         ensure!(self.quiet.failed + self.attacked.failed == 0, "requests of honest clients failed");
-        ensure!(self.attacked.changes > 0, "no change was told");
-        for (at, (_, name)) in ClientKind::ALL.iter().enumerate() {
-            let ((alone, before), (beside, after)) =
-                (self.quiet.by_kind[at], self.attacked.by_kind[at]);
-            ensure!(alone > 0 && beside > 0, "no {name} client was answered");
+        for (at, (kind, name)) in ClientKind::ALL.into_iter().enumerate() {
+            let (alone, beside) = (self.quiet.by_kind[at], self.attacked.by_kind[at]);
+            let (before, after) = (alone.p99, beside.p99);
+            ensure!(alone.requests > 0 && beside.requests > 0, "no {name} client was answered");
             ensure!(after <= before * 2, "{name} clients waited too long: {before:?}, {after:?}");
+            let is_told = alone.changes > 0 && beside.changes > 0;
+            let listens = ClientKind::LISTENING.contains(&kind);
+            ensure!(is_told || !listens, "no {name} client was told of a change");
         }
         ensure!(self.memory_peak <= MAX_PEAK, "memory had a peak of {} bytes", self.memory_peak);
         ensure!(self.memory_end * 4 <= self.memory_half * 5, "memory grew in the second half");
@@ -209,7 +228,7 @@ async fn phase(
     time: Duration,
     attacked: bool,
 ) -> anyhow::Result<(PhaseFigures, u64)> {
-    let (experiences, received) = mpsc::unbounded_channel();
+    let (experiences, mut received) = mpsc::unbounded_channel();
     let (stop, stopped) = watch::channel(false);
     let context = SoakContext {
         address: site.address,
@@ -221,30 +240,40 @@ async fn phase(
     };
     let mut tasks = JoinSet::new();
     soak_clients::start(&mut tasks, &context, pipes)?;
+    spawn(&mut tasks, &context, soak_clients::change_files(context.clone()));
     if attacked {
         soak_attackers::start(&mut tasks, &context);
     }
     drop(context);
-    sleep(time / 2).await;
+    // Clients and their processes start at once; how long they wait meanwhile is no measure.
+    let warm_up = (time / 10).min(MAX_WARM_UP);
+    sleep(warm_up).await;
+    let starting = evaluate(&mut received);
+    sleep(time / 2 - warm_up).await;
     let memory = process_usage::memory(site.pid)?.resident;
     sleep(time / 2).await;
     stop.send_replace(true);
     while tasks.join_next().await.is_some() {}
-    Ok((evaluate(received), memory))
+    let mut figures = evaluate(&mut received);
+    figures.failed += starting.failed;
+    Ok((figures, memory))
 }
 
-fn evaluate(mut received: mpsc::UnboundedReceiver<Experience>) -> PhaseFigures {
+fn evaluate(received: &mut mpsc::UnboundedReceiver<Experience>) -> PhaseFigures {
     let mut figures = PhaseFigures::default();
     let mut latencies = Vec::new();
     let mut by_kind = [const { Vec::new() }; ClientKind::ALL.len()];
+    let place = |kind: ClientKind| ClientKind::ALL.iter().position(|(one, _)| *one == kind);
     while let Ok(experience) = received.try_recv() {
         match experience {
             Experience::Answered(kind, latency) => {
                 latencies.push(latency);
-                let at = ClientKind::ALL.iter().position(|(one, _)| *one == kind);
-                at.iter().for_each(|at| by_kind[*at].push(latency));
+                place(kind).iter().for_each(|at| by_kind[*at].push(latency));
             }
-            Experience::Notified => figures.changes += 1,
+            Experience::Notified(kind) => {
+                figures.changes += 1;
+                place(kind).iter().for_each(|at| figures.by_kind[*at].changes += 1);
+            }
             Experience::Failed(why) => {
                 figures.failed += 1;
                 if figures.failed <= 5 {
@@ -257,10 +286,10 @@ fn evaluate(mut received: mpsc::UnboundedReceiver<Experience>) -> PhaseFigures {
     figures.requests = latencies.len() + figures.failed;
     figures.p50 = percentile(&latencies, 50);
     figures.p99 = percentile(&latencies, 99);
-    figures.by_kind = by_kind.map(|mut latencies| {
+    for (kind, mut latencies) in figures.by_kind.iter_mut().zip(by_kind) {
         latencies.sort_unstable();
-        (latencies.len(), percentile(&latencies, 99))
-    });
+        (kind.requests, kind.p99) = (latencies.len(), percentile(&latencies, 99));
+    }
     figures.slowest = latencies.last().copied().unwrap_or_default();
     figures
 }
@@ -302,3 +331,6 @@ fn marked_processes() -> anyhow::Result<usize> {
     }
     Ok(count)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! Hostile clients of the soak, and the edits of files and settings beside them.
+//! Hostile clients of the soak, and the edits of settings beside them.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::{
     message::{BenchRequest, session_request, with_token},
-    soak::{FILES, SoakContext},
+    soak::SoakContext,
     soak_clients::spawn,
 };
 
@@ -21,7 +21,7 @@ use crate::{
 const HOSTILE: ([u8; 4], u16) = ([127, 0, 0, 66], 0);
 const SLOW_PATTERNS: [&str; 3] = ["(a|aa|aaa)*b$", "[a-q]{1,90}[^u-z]{30}Q", "(.*)(.*)(.*)z{20}$"];
 
-/// Starts all attackers and edits.
+/// Starts all attackers, and the edits of settings.
 pub(crate) fn start(tasks: &mut JoinSet<()>, context: &SoakContext) {
     for pattern in SLOW_PATTERNS.into_iter().cycle().take(6) {
         spawn(tasks, context, search(context.clone(), pattern));
@@ -33,7 +33,6 @@ pub(crate) fn start(tasks: &mut JoinSet<()>, context: &SoakContext) {
     }
     spawn(tasks, context, open_sessions(context.clone()));
     spawn(tasks, context, list_upstreams(context.clone()));
-    spawn(tasks, context, change_files(context.clone()));
     spawn(tasks, context, edit_settings(context.clone()));
 }
 
@@ -130,15 +129,6 @@ async fn list_upstreams(context: SoakContext) -> anyhow::Result<()> {
             throw(context.address, &request, Duration::from_millis(500)).await?;
         }
     }
-}
-
-async fn change_files(context: SoakContext) -> anyhow::Result<()> {
-    for turn in 0_usize.. {
-        let path = context.folder.join(format!("project/{}.txt", turn % FILES));
-        fs::write(path, format!("turn {turn}\n").repeat(50)).await?;
-        sleep(Duration::from_millis(50)).await;
-    }
-    Ok(())
 }
 
 /// Alternates between settings with one more mount, garbage, and the first ones.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use serde_json::{Value, json};
 use tokio::{
+    fs,
     task::JoinSet,
     time::{Instant, sleep},
 };
@@ -46,7 +47,8 @@ pub(crate) fn start(
         spawn(tasks, context, run_tls(context.clone(), number));
     }
     for number in 0..LISTENERS {
-        spawn(tasks, context, run_listener(context.clone(), number));
+        let kind = ClientKind::LISTENING[number % ClientKind::LISTENING.len()];
+        spawn(tasks, context, run_listener(context.clone(), kind, number));
     }
     for number in 0..PIPES {
         let server = server_process::start_stdio(pipes)?;
@@ -182,16 +184,33 @@ async fn run_session(context: SoakContext, number: usize) -> anyhow::Result<()> 
     Ok(())
 }
 
-async fn run_listener(context: SoakContext, number: usize) -> anyhow::Result<()> {
+async fn run_listener(context: SoakContext, kind: ClientKind, number: usize) -> anyhow::Result<()> {
     let uris: Vec<_> = (0..5).map(|more| uri_of(number + more)).collect();
-    let request = BenchRequest::listen(&uris).over_http(&context.address.to_string());
+    let (connection, host) = match kind {
+        ClientKind::Tls => {
+            let (address, connector) = &context.secured;
+            (Connection::open_tls(*address, connector).await?, "localhost".to_owned())
+        }
+        _ => (Connection::open(context.address).await?, context.address.to_string()),
+    };
+    let request = BenchRequest::listen(&uris).over_http(&host);
     let request = with_token(&request, &context.tokens.honest);
-    let mut events = NotificationEvents::listen(context.address, &request, &uris).await?;
+    let mut events = NotificationEvents::listen(connection, &request, &uris).await?;
     loop {
         if let StreamEvent::Updated(_) = events.next().await? {
-            context.experiences.send(Experience::Notified)?;
+            context.experiences.send(Experience::Notified(kind))?;
         }
     }
+}
+
+/// Changes one file after the other, for those who listen.
+pub(crate) async fn change_files(context: SoakContext) -> anyhow::Result<()> {
+    for turn in 0_usize.. {
+        let path = context.folder.join(format!("project/{}.txt", turn % FILES));
+        fs::write(path, format!("turn {turn}\n").repeat(50)).await?;
+        sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
 }
 
 async fn run_pipe(

@@ -38,6 +38,7 @@ impl SoakTokens {
             let token = text.lines().find(|line| line.starts_with("rdk_"));
             let token = token.context("a token in the output")?.to_owned();
             let (_, table) = text.split_once("[tokens").context("a table in the output")?;
+            let table = table.split("\n\n").next().unwrap_or(table);
             anyhow::Ok((Arc::from(token), format!("[tokens{table}\n")))
         };
         let ((honest, first), (hostile, second)) = (make("honest")?, make("hostile")?);

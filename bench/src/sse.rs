@@ -29,16 +29,15 @@ impl NotificationEvents {
     /// Subscribes to these resources and waits for the acknowledgement.
     pub(crate) async fn open(address: SocketAddr, uris: &[String]) -> anyhow::Result<Self> {
         let request = BenchRequest::listen(uris).over_http(&address.to_string());
-        Self::listen(address, &request, uris).await
+        Self::listen(Connection::open(address).await?, &request, uris).await
     }
 
-    /// The same with a request of the caller's own for these resources.
+    /// The same over `connection`, with a request of the caller's own for these resources.
     pub(crate) async fn listen(
-        address: SocketAddr,
+        mut connection: Connection,
         request: &[u8],
         uris: &[String],
     ) -> anyhow::Result<Self> {
-        let mut connection = Connection::open(address).await?;
         connection.open_stream(request).await?;
         let mut events = Self { connection, text: Vec::new(), start: 0 };
         let first = events.next_raw_event().await?;

@@ -10,34 +10,35 @@ from attacks.tally import Tally
 from attacks.target import StdioTarget, Target, read_text
 import attacks.wire as wire
 
+# The names of the files must not be those of secrets: what is masked would hide that it leaked.
 SECRET = "outside-secret-5e1f"
 SCHEME = "file:///project/"
 WAYS_OUT = [
-    "../outside/secret.txt",
-    "docs/../../outside/secret.txt",
-    "..//outside/secret.txt",
-    "%2e%2e/outside/secret.txt",
-    "%2E%2E%2Foutside%2Fsecret.txt",
-    "..%2foutside%2fsecret.txt",
-    "%252e%252e/outside/secret.txt",
-    "..%5coutside%5csecret.txt",
-    "..\\outside\\secret.txt",
-    "%c0%ae%c0%ae/outside/secret.txt",
-    "%c0%ae%c0%ae%c0%afoutside%c0%afsecret.txt",
-    "%e0%80%ae%e0%80%ae/outside/secret.txt",
-    "..%00/outside/secret.txt",
-    "README.md%00/../../outside/secret.txt",
+    "../outside/outer.txt",
+    "docs/../../outside/outer.txt",
+    "..//outside/outer.txt",
+    "%2e%2e/outside/outer.txt",
+    "%2E%2E%2Foutside%2Fouter.txt",
+    "..%2foutside%2fouter.txt",
+    "%252e%252e/outside/outer.txt",
+    "..%5coutside%5couter.txt",
+    "..\\outside\\outer.txt",
+    "%c0%ae%c0%ae/outside/outer.txt",
+    "%c0%ae%c0%ae%c0%afoutside%c0%afouter.txt",
+    "%e0%80%ae%e0%80%ae/outside/outer.txt",
+    "..%00/outside/outer.txt",
+    "README.md%00/../../outside/outer.txt",
     "README.md%00",
-    "./../outside/secret.txt",
-    "docs/./../../outside/secret.txt",
-    "...//outside/secret.txt",
-    "..;/outside/secret.txt",
-    "\uff0e\uff0e/outside/secret.txt",
-    "link/secret.txt",
+    "./../outside/outer.txt",
+    "docs/./../../outside/outer.txt",
+    "...//outside/outer.txt",
+    "..;/outside/outer.txt",
+    "\uff0e\uff0e/outside/outer.txt",
+    "link/outer.txt",
     "link",
     "file-link.txt",
-    "chain/secret.txt",
-    "docs/up/outside/secret.txt",
+    "chain/outer.txt",
+    "docs/up/outside/outer.txt",
     "proc/self/environ",
     "loop/loop/loop",
     "/" + "/".join(["a"] * 2000),
@@ -45,10 +46,10 @@ WAYS_OUT = [
     "a" * 300,
     "pipe",
     "~/.ssh/id_rsa",
-    "README.md/../../outside/secret.txt",
+    "README.md/../../outside/outer.txt",
     "README.md/",
-    "README.md?../../outside/secret.txt",
-    "README.md#../../outside/secret.txt",
+    "README.md?../../outside/outer.txt",
+    "README.md#../../outside/outer.txt",
 ]
 WHOLE_URIS = [
     "file:///etc/passwd",
@@ -58,7 +59,7 @@ WHOLE_URIS = [
     "file:/etc/passwd",
     "file:///project/../etc/passwd",
     "file:///other/x",
-    "FILE:///PROJECT/../outside/secret.txt",
+    "FILE:///PROJECT/../outside/outer.txt",
     "refdesk://mounts/../../etc/passwd",
     "refdesk://mounts/%2e%2e",
     "",
@@ -74,12 +75,12 @@ def run(program: Path, folder: Path) -> Iterator[Tally]:
     tally = Tally("paths")
     outside = folder / "outside"
     outside.mkdir()
-    (outside / "secret.txt").write_text(SECRET)
+    (outside / "outer.txt").write_text(SECRET)
     with Target(program, folder, tally) as target:
         project = folder / "project"
         for name, destination in {
             "link": "../outside",
-            "file-link.txt": "../outside/secret.txt",
+            "file-link.txt": "../outside/outer.txt",
             "chain": "link",
             "docs/up": "../..",
             "proc": "/proc",
@@ -114,7 +115,7 @@ def try_paths(target: Target, tally: Tally) -> None:
         reference = {"type": "ref/resource", "uri": "file:///project/{+path}"}
         message = target.call("completion/complete", ref=reference, argument={"name": "path", "value": value})
         text = str(message)
-        tally.expect("secret.txt" not in text and "passwd" not in text, f"completion of {value[:40]!r}", text)
+        tally.expect("outer.txt" not in text and "passwd" not in text, f"completion of {value[:40]!r}", text)
 
 
 def is_internal(message: dict) -> bool:
@@ -126,8 +127,7 @@ def try_link_races(target: Target, tally: Tally, project: Path, outside: Path) -
     racing, stop = project / "race", threading.Event()
     inside = project / "inside"
     inside.mkdir()
-    (inside / "page.txt").write_text("inside")
-    (outside / "page.txt").write_text(SECRET)
+    (inside / "outer.txt").write_text("inside")
 
     def swap() -> None:
         made = project / "race.new"
@@ -138,7 +138,7 @@ def try_link_races(target: Target, tally: Tally, project: Path, outside: Path) -
 
     swapper = threading.Thread(target=swap, daemon=True)
     swapper.start()
-    uri = SCHEME + quote("race/page.txt")
+    uri = SCHEME + quote("race/outer.txt")
     try:
         with target.connect() as connection:
             for _ in range(300):

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    CacheScope, Complete, ComponentKind, Content, Context, Error, Facets, Freshness, Page,
-    PageRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit,
+    CacheScope, Complete, ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness,
+    Page, PageRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit,
     SearchRequest, Skills, Template, Uri, UriRewrite as _, UriTemplate, Watch, Window,
 };
 
@@ -85,6 +85,15 @@ impl AccessGate {
     fn check(&self, ctx: &Context, class: MethodClass, uri: &Uri) -> Result<()> {
         let allowed = self.allows(ctx, class, uri);
         allowed.then_some(()).ok_or_else(|| Error::not_found(uri))
+    }
+
+    /// A source's error about `uri`. Where something may be denied, what is missing fails with the
+    /// words for what is denied.
+    fn hide_reason(&self, ctx: &Context, class: MethodClass, uri: &Uri, error: Error) -> Error {
+        if error.kind == ErrorKind::NotFound && self.may_deny_some(ctx, class) {
+            return Error::not_found(uri);
+        }
+        error
     }
 
     /// Whether the rules may deny something in the folder `uri` to the principal.
@@ -186,7 +195,11 @@ impl Provider for AllowedProvider {
                     }
                 })
         };
-        let mut page = fill_page(paging, fetch, |item| shows(item)).await?;
+        let page = fill_page(paging, fetch, |item| shows(item)).await;
+        let mut page = page.map_err(|error| match parent {
+            Some(parent) => self.gate.hide_reason(ctx, MethodClass::List, parent, error),
+            None => error,
+        })?;
         page.items.iter_mut().for_each(|item| self.gate.hide_traces(ctx, item));
         Ok(page)
     }
@@ -204,7 +217,8 @@ impl Provider for AllowedProvider {
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         self.gate.check(ctx, MethodClass::List, uri)?;
-        let mut resource = self.inner.stat(ctx, uri).await?;
+        let hide_reason = |error| self.gate.hide_reason(ctx, MethodClass::List, uri, error);
+        let mut resource = self.inner.stat(ctx, uri).await.map_err(hide_reason)?;
         self.gate.hide_traces(ctx, &mut resource);
         Ok(resource)
     }
@@ -213,7 +227,8 @@ impl Provider for AllowedProvider {
         if !self.gate.allows(ctx, MethodClass::Read, uri) {
             return self.read_listed(ctx, uri, request).await;
         }
-        let mut reading = self.inner.read(ctx, uri, request).await?;
+        let hide_reason = |error| self.gate.hide_reason(ctx, MethodClass::Read, uri, error);
+        let mut reading = self.inner.read(ctx, uri, request).await.map_err(hide_reason)?;
         reading.freshness.scope = CacheScope::Private;
         match &mut reading.content {
             Content::Parts(parts) => {

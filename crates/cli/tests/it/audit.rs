@@ -61,7 +61,7 @@ fn each_request_over_stdio_is_a_line_of_the_audit_log() {
     assert!(!log.contains("sk-proj"), "{log}");
     let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
     assert!(first["bytes"].as_u64().unwrap() > 100 && first["time"].is_string(), "{first}");
-    assert!(!log.contains("# Project") && !log.contains("_meta"), "{log}");
+    assert!(!log.contains("# Project") && !log.contains("\"_meta"), "{log}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn serve_limited(folder: &Path, limit: &str) -> HttpProgram {
 #[test]
 fn the_soft_limit_on_open_files_is_raised_to_the_hard_one() {
     let folder = project();
-    let served = serve_limited(folder.path(), "ulimit -Hn 1024; ulimit -Sn 64");
+    let served = serve_limited(folder.path(), "ulimit -Sn 64; ulimit -Hn 1024");
     let limits = fs::read_to_string(format!("/proc/{}/limits", served.child.id())).unwrap();
     let files = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
     let numbers: Vec<&str> = files.split_whitespace().skip(3).take(2).collect();

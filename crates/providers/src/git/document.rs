@@ -49,17 +49,18 @@ impl GitSession<'_> {
             texts.push((mime, self.render_cached(described, mime, || render(format))?));
         }
         let total = texts.iter().map(|(_, text)| text.len() as u64).sum();
-        // A document without a version of its own has that of its content.
-        let etag = described.etag.clone().or_else(|| {
-            let (_, text) = texts.first()?;
-            Some(blake3::hash(text).to_hex()[..24].to_owned())
-        });
-        request.window.check(etag.as_deref(), total)?;
+        // A document without a version of its own has that of its content, in each format.
+        let etag_of = |text: &Bytes| {
+            let own = || blake3::hash(text).to_hex()[..24].to_owned();
+            described.etag.clone().unwrap_or_else(own)
+        };
+        let first_etag = texts.first().map(|(_, text)| etag_of(text));
+        request.window.check(first_etag.as_deref(), total)?;
         let parts = texts.into_iter().map(|(mime, text)| {
             let mut resource = described.clone();
             resource.mime = Some(mime.to_owned());
             resource.size = Some(text.len() as u64);
-            resource.etag.clone_from(&etag);
+            resource.etag = Some(etag_of(&text));
             let (bytes, slice) = request.window.cut(&text, true);
             let body = Body::new(ByteSource::Bytes(bytes), true);
             Part { resource: Arc::new(resource), body, slice }

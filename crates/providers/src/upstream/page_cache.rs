@@ -12,7 +12,7 @@ use resource::{
     Absence, Error, Freshness, Icon, Page, PageRequest, Resource, Result, Template, UnknownMembers,
 };
 
-use super::cursor::{PAGES, UpstreamCursor};
+use super::cursor::UpstreamCursor;
 use super::error_mapping::public_error;
 use super::flaw_log::FlawLog;
 
@@ -86,6 +86,24 @@ impl UpstreamListEntry for Template {
     }
 }
 
+/// The number of entries in a list of `pages` cached pages, of which `look` finds one by its cursor;
+/// `None` if a page is missing. Looks at each page once, also if the cursors of a server lead back.
+fn count_entries(
+    pages: usize,
+    mut look: impl FnMut(Option<String>) -> Option<(usize, Option<String>)>,
+) -> Option<usize> {
+    let (mut cursor, mut count) = (None, 0);
+    for _ in 0..pages {
+        let (entries, next) = look(cursor)?;
+        count += entries;
+        if next.is_none() {
+            return Some(count);
+        }
+        cursor = next;
+    }
+    None
+}
+
 fn icon_weight(icon: &Icon) -> usize {
     120 + icon.src.len() + icon.sizes.iter().map(|size| 24 + size.len()).sum::<usize>()
 }
@@ -101,16 +119,12 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
 
     /// The number of entries in the list, if all its pages are cached, whatever their age.
     pub(super) fn cached_count(&self) -> Option<usize> {
-        let mut cursor = None;
-        let mut count = 0;
-        for _ in 0..PAGES {
-            let key = (ListScope::All, cursor);
-            let (leaf, _) = self.cache.get_aged(&key, RequiredFreshness::AnyAge)?;
-            count += leaf.items.len();
-            let Some(next) = &leaf.next else { return Some(count) };
-            cursor = Some(next.clone());
-        }
-        None
+        let look = |cursor| {
+            let (leaf, _) =
+                self.cache.get_aged(&(ListScope::All, cursor), RequiredFreshness::AnyAge)?;
+            Some((leaf.items.len(), leaf.next.clone()))
+        };
+        count_entries(self.cache.len(), look)
     }
 
     /// Invalidates all pages.
@@ -138,7 +152,8 @@ impl<T: UpstreamListEntry> UpstreamPages<T> {
         let epoch = self.cache.epoch();
         let leaf = self.flights.join(key, async move {
             let leaf = Arc::new(pages.build_page(&place, asked.await?));
-            let weight = leaf.weight + 200;
+            let cursors = [&place.1, &leaf.next].into_iter().flatten().map(String::len);
+            let weight = leaf.weight + cursors.sum::<usize>() + 200;
             let worth = CacheLifetime { ttl: leaf.freshness.ttl, grace: WALK_GRACE, weight };
             pages.cache.insert_current(epoch, place, Arc::clone(&leaf), &worth);
             Ok(leaf)
@@ -306,4 +321,28 @@ pub(super) fn slice_after<'a, T: UpstreamListEntry>(
     };
     let end = start.saturating_add(limit).min(items.len());
     Ok((&items[start..end], end < items.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count_entries;
+
+    #[test]
+    fn cached_pages_are_counted_once_though_their_cursors_lead_back() {
+        // Each page has two entries; its cursor is the number of the page.
+        let count = |next_of: fn(usize) -> Option<usize>, pages: usize| {
+            let mut looks = 0;
+            let counted = count_entries(pages, |cursor| {
+                looks += 1;
+                let at = cursor.map_or(0, |cursor| cursor.parse().unwrap());
+                (at < pages).then(|| (2, next_of(at).map(|next| next.to_string())))
+            });
+            (counted, looks)
+        };
+        assert_eq!(count(|at| (at < 2).then_some(at + 1), 3), (Some(6), 3));
+        assert_eq!(count(|at| Some(at + 1), 3), (None, 3), "the last page is not cached");
+        assert_eq!(count(|_| Some(1), 2), (None, 2), "a page that follows itself");
+        assert_eq!(count(|at| Some((at + 1) % 3), 3), (None, 3), "a round of three pages");
+        assert_eq!(count(|_| None, 0), (None, 0));
+    }
 }

@@ -50,8 +50,8 @@ enum RecentUri {
 impl RecentUri {
     fn of(uri: &Uri) -> Self {
         match plain_text(uri.as_str(), MAX_TARGET) {
-            Cow::Borrowed(_) => Self::Whole(uri.clone()),
-            Cow::Owned(clipped) => Self::Clipped(clipped.into()),
+            Cow::Borrowed(text) if text.len() == uri.as_str().len() => Self::Whole(uri.clone()),
+            clipped => Self::Clipped(clipped.into()),
         }
     }
 

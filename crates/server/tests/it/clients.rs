@@ -48,7 +48,7 @@ async fn a_client_over_stdio_sees_itself_and_what_it_requested() {
     let shown = |member: &str| recent.iter().map(|one| one[member].clone()).collect::<Value>();
     assert_eq!(
         shown("method"),
-        json!(["no/suchmethod", "resources/read", "resources/list", "initialize"])
+        json!(["no/such method", "resources/read", "resources/list", "initialize"])
     );
     assert_eq!(shown("outcome"), json!(["method not found", "not found", "ok", "ok"]));
     assert_eq!(recent[1]["uri"], "file:///none");

@@ -290,12 +290,14 @@ impl HttpFixture {
     /// Posts a stateless request with the headers that it needs.
     pub(crate) async fn post_stateless(&self, message: &Value) -> HttpAnswer {
         let method = message["method"].as_str().unwrap().to_owned();
-        let uri = message["params"]["uri"].as_str().unwrap_or_default().to_owned();
+        let name = match method.as_str() {
+            "resources/read" => message["params"]["uri"].as_str(),
+            "tools/call" | "prompts/get" => message["params"]["name"].as_str(),
+            _ => None,
+        };
         let mut headers =
             vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", method.as_str())];
-        if method == "resources/read" {
-            headers.push(("mcp-name", &uri));
-        }
+        headers.extend(name.map(|name| ("mcp-name", name)));
         self.send("POST", &headers, &message.to_string()).await
     }
 

@@ -178,12 +178,12 @@ pub const RULES: &[PlacementRule] = &[
     PlacementRule {
         sentence: "9: only these use tasks, sleep and the clock: subscriptions, \
                    machinery/{cache,work_pool}, \
-                   providers/{config/watch,file_watch,fs/budget,upstream/{poll,starting,watch}}, \
+                   providers/{config/watch,file_watch,fs/{budget,permits},upstream/{poll,starting,watch}}, \
                    search/{index,keeper,service}, embedding/remote, \
                    transports, client/{reconnect,listen}, \
                    server/{baskets,clients,mount_contents,rate_limit,watchers}, \
                    server/tools/{grep,list,resolve,suggest}, catalog/changes, \
-                   layers, terminal and cli",
+                   layers, testkit/contract, terminal and cli",
         words: &[
             "tokio::spawn",
             "task::spawn",
@@ -202,6 +202,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/providers/src/config/watch",
             "crates/providers/src/file_watch",
             "crates/providers/src/fs/budget",
+            "crates/providers/src/fs/permits",
             "crates/providers/src/upstream/poll",
             "crates/providers/src/upstream/starting",
             "crates/providers/src/upstream/watch",
@@ -211,6 +212,8 @@ pub const RULES: &[PlacementRule] = &[
             "crates/embedding/src/remote",
             "crates/*/src/transport",
             "crates/catalog/src/changes",
+            "crates/catalog/src/layers/allowed",
+            "crates/catalog/src/layers/rendered",
             "crates/catalog/src/layers/timed",
             "crates/catalog/src/layers/redacted",
             "crates/catalog/src/layers/cached",
@@ -227,6 +230,7 @@ pub const RULES: &[PlacementRule] = &[
             "crates/server/src/tools/suggest",
             "crates/client/src/reconnect",
             "crates/client/src/listen",
+            "crates/testkit/src/contract",
             "crates/cli",
             "crates/terminal",
         ],

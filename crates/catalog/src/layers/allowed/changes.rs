@@ -37,7 +37,13 @@ impl Watch for AllowedProvider {
         if let Interest::Resource(uri) = &interest {
             self.gate.check(ctx, MethodClass::Watch, uri)?;
         }
-        let changes = inner.watch(ctx, interest.clone()).await?;
+        let changes =
+            inner.watch(ctx, interest.clone()).await.map_err(|error| match &interest {
+                Interest::Resource(uri) => {
+                    self.gate.hide_reason(ctx, MethodClass::Watch, uri, error)
+                }
+                _ => error,
+            })?;
         let (provider, ctx) = (self.clone(), ctx.clone());
         let mut visible =
             VisibleChanges { provider, ctx, changes, known: HashMap::new(), rest_until: None };

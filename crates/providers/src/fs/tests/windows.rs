@@ -32,7 +32,7 @@ async fn joined(served: &ServedFs, length: u64) -> (Vec<u8>, bool) {
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
 }
 
 fn texts() -> impl Strategy<Value = String> {
