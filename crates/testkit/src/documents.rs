@@ -66,10 +66,10 @@ fn text_document(ending: &str, words: &str) -> String {
         "csv" => format!("a,b\n{words},1\n"),
         "tsv" => format!("a\tb\n{words}\t1\n"),
         "html" => format!("<h1>{words}</h1><p>{words}<table><td>{words}"),
-        "ipynb" => {
-            let cell = serde_json::json!({"cell_type": "code", "source": words, "outputs": []});
-            serde_json::json!({"nbformat": 4, "cells": [cell]}).to_string()
-        }
+        "ipynb" => format!(
+            "{{\"nbformat\": 4, \"cells\": [{{\"cell_type\": \"code\", \"source\": {words:?}, \
+             \"outputs\": []}}]}}"
+        ),
         "md" => format!("# {words}\n\n```rust\n{words}\n```\n"),
         "adoc" => format!("= {words}\n\n----\n{words}\n----\n\n* {words}\n"),
         "rs" => format!("fn main() {{ \"{words}\" }}\n"),

@@ -71,8 +71,9 @@ async fn scan(mut settings: Settings) -> anyhow::Result<SecretScan> {
             "upstream" => scan.skipped.push(name.clone()),
             // All of a history would take hours.
             "git" => {
-                let head = Uri::parse(&format!("git://{name}/HEAD"))?;
                 scan.only_head.push(name.clone());
+                let Some(root) = &made.summary.root else { continue };
+                let head = Uri::parse(&format!("{root}HEAD"))?;
                 if assembly.catalog.stat(&local_context(), &head).await.is_ok() {
                     scan.look_through(&assembly, &mount, Some(head)).await?;
                 }

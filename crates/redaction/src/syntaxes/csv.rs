@@ -12,7 +12,7 @@ use crate::walk::{Fit, Quoting, ScalarToken, Walk};
 const COLUMNS: &[&str] = &["value", "site", "website", "account", "note", "notes", "service"];
 
 /// A cell: its bytes without quotes, and whether another one follows in its row.
-struct Cell {
+struct CsvCell {
     range: Range<usize>,
     is_last: bool,
 }
@@ -68,7 +68,7 @@ fn report<'t>(text: &'t str, row: &[Range<usize>], keys: &[&'t str], walk: &mut 
 }
 
 /// The cell that begins at `at`, and where the next one begins.
-fn cell_at(text: &str, at: usize, separator: char) -> (Cell, usize) {
+fn cell_at(text: &str, at: usize, separator: char) -> (CsvCell, usize) {
     let rest = &text[at..];
     let is_end = |character: char| character == separator || character == '\n';
     if let Some(inner) = rest.strip_prefix('"')
@@ -78,13 +78,13 @@ fn cell_at(text: &str, at: usize, separator: char) -> (Cell, usize) {
         let gap = behind.find(is_end).unwrap_or(behind.len());
         let end = at + 1 + length + 1 + gap;
         let is_last = !text[end..].starts_with(separator);
-        return (Cell { range: at + 1..at + 1 + length, is_last }, (end + 1).min(text.len()));
+        return (CsvCell { range: at + 1..at + 1 + length, is_last }, (end + 1).min(text.len()));
     }
     let length = rest.find(is_end).unwrap_or(rest.len());
     let value = rest[..length].trim();
     let start = at + rest[..length].find(value).unwrap_or_default();
     let is_last = !rest[length..].starts_with(separator);
-    let cell = Cell { range: start..start + value.len(), is_last };
+    let cell = CsvCell { range: start..start + value.len(), is_last };
     (cell, (at + length + 1).min(text.len()))
 }
 

@@ -59,9 +59,16 @@ pub const RULES: &[PlacementRule] = &[
         ],
     },
     PlacementRule {
-        sentence: "3: only protocol, client, terminal and cli serialize what a peer sees",
+        sentence: "3: only protocol, client, terminal and cli serialize what a peer sees, and \
+                   upstream/stat the time at which it fetched something",
         words: &["Serialize", "base64_simd", "humantime::format*"],
-        allowed_paths: &["crates/protocol", "crates/client", "crates/cli", "crates/terminal"],
+        allowed_paths: &[
+            "crates/protocol",
+            "crates/client",
+            "crates/cli",
+            "crates/terminal",
+            "crates/providers/src/upstream/stat",
+        ],
     },
     PlacementRule {
         sentence: "3: only protocol, client (raw pass-through), terminal, cli, doctor (the wire of others), \
