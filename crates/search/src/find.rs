@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::time::SystemTime;
 
 use embedding::RankedList;
-use embedding::fusion::FUSION_K;
 use resource::{Filter, Result, Uri};
 use tantivy::collector::TopDocs;
 use tantivy::query::Query;
@@ -246,7 +245,7 @@ fn fused(lists: Vec<(Vec<RankedResource>, f32)>) -> Vec<RankedResource> {
     let mut found: HashMap<u64, (f32, RankedResource)> = HashMap::new();
     for (number, (list, weight)) in lists.into_iter().enumerate() {
         for (rank, mut one) in list.into_iter().enumerate() {
-            let share = weight / (FUSION_K + rank as f32 + 1.0);
+            let share = weight / (weights::RANK_CONSTANT + rank as f32 + 1.0);
             match found.get_mut(&one.key) {
                 None => {
                     one.reasons.ranks[number] = Some(rank + 1);
@@ -265,7 +264,7 @@ fn fused(lists: Vec<(Vec<RankedResource>, f32)>) -> Vec<RankedResource> {
             }
         }
     }
-    let order = embedding::fuse(&ranks, FUSION_K);
+    let order = embedding::fuse(&ranks, weights::RANK_CONSTANT);
     let fused = order.into_iter().filter_map(|(key, score)| {
         let (_, one) = found.remove(&key)?;
         Some(RankedResource { score, ..one })

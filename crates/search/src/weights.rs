@@ -16,8 +16,10 @@ pub(crate) const FURTHER_PASSAGES: f32 = 0.03;
 
 /// How much a rank by meaning counts beside a rank by words: of what a resource is about as a whole,
 /// and of its passages.
-pub(crate) const MEANING_SUMMARY: f32 = 0.7;
-pub(crate) const MEANING_PASSAGE: f32 = 0.4;
+pub(crate) const MEANING_SUMMARY: f32 = 0.3;
+pub(crate) const MEANING_PASSAGE: f32 = 0.2;
+/// The constant of the fusion by rank: the smaller it is, the more the first ranks count.
+pub(crate) const RANK_CONSTANT: f32 = 5.0;
 
 /// A priority of 1 adds this part of the score, a priority of 0 takes it away.
 pub(crate) const PRIORITY: f32 = 0.2;
@@ -46,6 +48,7 @@ mod tests {
             ("each further passage of the resource", super::FURTHER_PASSAGES),
             ("rank by the meaning of the whole, beside a rank by words", super::MEANING_SUMMARY),
             ("rank by the meaning of a passage, beside a rank by words", super::MEANING_PASSAGE),
+            ("constant of the fusion by rank", super::RANK_CONSTANT),
         ] {
             assert!(rows.contains(&(name, format!("{value:?}").as_str())), "{name}: {value:?}");
         }
