@@ -28,11 +28,11 @@ impl UriRewrite for Unchanged {
     }
 }
 
-fn uri(text: &str) -> Uri {
+pub(crate) fn uri(text: &str) -> Uri {
     Uri::parse(text).unwrap()
 }
 
-fn bob() -> Context {
+pub(crate) fn bob() -> Context {
     Context::new(Principal::authenticated("bob"))
 }
 
@@ -42,7 +42,7 @@ fn rule(allows: bool, globs: &[&str], principals: &[&str]) -> AccessRule {
     AccessRule { allows, globs, principals, ..AccessRule::default() }
 }
 
-fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<AccessRule>) -> Mount {
+pub(crate) fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<AccessRule>) -> Mount {
     let options = MountOptions {
         access: Arc::new(AccessRules::new(rules).unwrap()),
         rules: MetadataRules::default(),

@@ -2,49 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use catalog::{AccessRule, AccessRules, Address, Catalog, MetadataRules, Mount, MountOptions};
+use catalog::{AccessRule, Catalog};
 use futures_util::{FutureExt, StreamExt};
 use resource::{
     Change, CompletionRequest, ComponentKind, Content, Context, Interest, PageRequest, Principal,
-    Provider, ReadRequest, SearchRequest, Uri,
+    Provider, ReadRequest, SearchRequest,
 };
 use testkit::MemoryProvider;
 
-fn uri(text: &str) -> Uri {
-    Uri::parse(text).unwrap()
-}
-
-fn bob() -> Context {
-    Context::new(Principal::authenticated("bob"))
-}
+use crate::access::{bob, mount, uri};
 
 fn rule(allows: bool, globs: &[&str]) -> AccessRule {
     let globs = globs.iter().copied().map(str::to_owned).collect();
     AccessRule { allows, globs, principals: vec!["bob".to_owned()], ..AccessRule::default() }
 }
 
-fn mount(name: &str, provider: &Arc<MemoryProvider>, rules: Vec<AccessRule>) -> Mount {
-    let options = MountOptions {
-        access: Arc::new(AccessRules::new(rules).unwrap()),
-        rules: MetadataRules::default(),
-        tools: None,
-        max_read: 1 << 20,
-        timeout: Duration::from_secs(30),
-        required: false,
-        rendering: None,
-        work_pool: Arc::default(),
-        unpack: false,
-        masks_itself: false,
-        redaction: Default::default(),
-    };
-    let address = Address::Path { scheme: "file", name: name.to_owned() };
-    Mount::new(name, address, Arc::clone(provider), options)
-}
-
 fn catalog(provider: &Arc<MemoryProvider>, rules: Vec<AccessRule>) -> Catalog {
-    Catalog::new(vec![mount("p", provider, rules)])
+    Catalog::new(vec![mount("p", Arc::clone(provider), rules)])
 }
 
 #[tokio::test]
@@ -171,10 +146,10 @@ async fn a_list_is_reported_as_changed_if_one_sees_another_one() {
 #[tokio::test]
 async fn a_mount_that_comes_or_goes_is_no_news_to_those_for_whom_it_does_not_exist() {
     let memory = Arc::new(MemoryProvider::new().with_watches().text("file:///a", "a"));
-    let own = Arc::new(mount("p", &memory, vec![rule(true, &["**"])]));
+    let own = Arc::new(mount("p", Arc::clone(&memory), vec![rule(true, &["**"])]));
     let stranger = || {
         let rule = AccessRule { principals: vec!["ada".to_owned()], ..rule(true, &["**"]) };
-        Arc::new(mount("vault", &memory, vec![rule]))
+        Arc::new(mount("vault", Arc::clone(&memory), vec![rule]))
     };
     let catalog = Catalog::new(Vec::new());
     catalog.replace(vec![Arc::clone(&own)]);

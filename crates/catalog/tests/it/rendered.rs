@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use catalog::layers::Layer;
 use catalog::layers::rendered::{ConvertJob, Converter, Rendered};
-use convert::{Converted, DocumentKind, Form, Section};
+use convert::{Conversion, DocumentKind, Form, Section};
 use futures_util::StreamExt;
 use redaction::{Redaction, RedactionScope, Redactor};
 use resource::{
@@ -35,7 +35,7 @@ struct SectionMaker {
 
 #[async_trait]
 impl Converter for SectionMaker {
-    async fn convert(&self, job: ConvertJob<'_>) -> Result<Converted> {
+    async fn convert(&self, job: ConvertJob<'_>) -> Result<Conversion> {
         self.made.fetch_add(1, Ordering::Relaxed);
         let text = collect(job.source.open().await?).await;
         let text = String::from_utf8(text.to_vec()).unwrap();
@@ -44,13 +44,13 @@ impl Converter for SectionMaker {
         }
         if job.kind.section_unit().is_none() {
             let mark = text.starts_with('\u{FEFF}');
-            return Ok(Converted::text(format!(
+            return Ok(Conversion::text(format!(
                 "{} {mark} {}",
                 job.form.mime(),
                 text.trim_start_matches('\u{FEFF}').trim()
             )));
         }
-        let mut converted = Converted::default();
+        let mut converted = Conversion::default();
         for (at, title) in ["One", "Two", "三"].into_iter().enumerate() {
             let (title, start) = (Some(title.to_owned()), converted.body.len());
             converted.sections.push(Section { title, start, is_hidden: at == 1 });
@@ -320,8 +320,8 @@ struct Shortener;
 
 #[async_trait]
 impl Converter for Shortener {
-    async fn convert(&self, _job: ConvertJob<'_>) -> Result<Converted> {
-        Ok(Converted::text("short"))
+    async fn convert(&self, _job: ConvertJob<'_>) -> Result<Conversion> {
+        Ok(Conversion::text("short"))
     }
 }
 

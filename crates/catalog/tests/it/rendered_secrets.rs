@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use catalog::layers::Layer;
 use catalog::layers::rendered::{ConvertJob, Converter, FormExtent, Rendered};
-use convert::{Converted, Document, Options};
+use convert::{Conversion, Document, Options};
 use redaction::{Redaction, RedactionScope, Redactor};
 use resource::{Accept, Error, ErrorKind, Provider, ReadRequest, Result, Window};
 use testkit::MemoryProvider;
@@ -20,7 +20,7 @@ pub(crate) struct LocalConverter;
 
 #[async_trait]
 impl Converter for LocalConverter {
-    async fn convert(&self, job: ConvertJob<'_>) -> Result<Converted> {
+    async fn convert(&self, job: ConvertJob<'_>) -> Result<Conversion> {
         let bytes = collect(job.source.open().await?).await;
         let usual = Options::default();
         let options = match job.extent {
@@ -179,7 +179,7 @@ async fn a_document_that_cannot_be_converted_is_withheld_and_its_reason_is_maske
     struct Telling;
     #[async_trait]
     impl Converter for Telling {
-        async fn convert(&self, _job: ConvertJob<'_>) -> Result<Converted> {
+        async fn convert(&self, _job: ConvertJob<'_>) -> Result<Conversion> {
             Err(Error::new(ErrorKind::Unsupported, format!("the part {:?} is broken", key())))
         }
     }
@@ -200,12 +200,12 @@ struct SlowStarter {
 
 #[async_trait]
 impl Converter for SlowStarter {
-    async fn convert(&self, _job: ConvertJob<'_>) -> Result<Converted> {
+    async fn convert(&self, _job: ConvertJob<'_>) -> Result<Conversion> {
         if self.attempts.fetch_add(1, Ordering::Relaxed) == 0 {
             tokio::time::sleep(Duration::from_secs(10)).await;
             return Err(Error::unavailable("the conversion took longer than 10s"));
         }
-        Ok(Converted::text(format!("the key is {}", key())))
+        Ok(Conversion::text(format!("the key is {}", key())))
     }
 }
 

@@ -8,7 +8,7 @@ use catalog::layers::Layer;
 use catalog::layers::rendered::{ConvertJob, Converter, Rendered};
 use catalog::layers::unpacked::Unpacked;
 use catalog::layers::withheld::Withheld;
-use convert::{Converted, Document, Options};
+use convert::{Conversion, Document, Options};
 use futures_util::StreamExt;
 use redaction::{Redaction, RedactionScope, Redactor};
 use resource::{
@@ -93,7 +93,7 @@ struct InProcess;
 
 #[async_trait]
 impl Converter for InProcess {
-    async fn convert(&self, job: ConvertJob<'_>) -> Result<Converted> {
+    async fn convert(&self, job: ConvertJob<'_>) -> Result<Conversion> {
         if job.name == "busy.eml" {
             return Err(Error::unavailable("too many documents are being converted"));
         }
