@@ -98,6 +98,12 @@ pub(crate) fn fs_settings(
     write_settings(path, &settings)
 }
 
+/// Settings of an `fs` mount that is searched through its index.
+pub(crate) fn indexed_settings(path: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    let folder = quoted_path(folder);
+    write_settings(path, &format!("[mounts.{MOUNT}]\nkind = \"fs\"\npath = {folder}\n"))
+}
+
 /// The URI of the text beside the repository of [`git_settings`].
 pub(crate) const BESIDE_GIT: &str = "bench://beside/text";
 

@@ -4,6 +4,7 @@ pub mod command_bench;
 pub mod document_bench;
 pub mod gateway_bench;
 pub mod git_bench;
+pub mod index_bench;
 pub mod notification_bench;
 pub mod options;
 pub mod peer_bench;
@@ -14,6 +15,7 @@ pub mod soak;
 pub mod test_data;
 
 mod dirwatch;
+mod document_set;
 mod fastmcp;
 mod fixture;
 mod http;

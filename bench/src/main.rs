@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use bench::{
-    command_bench, document_bench, gateway_bench, git_bench, notification_bench, options::Options,
-    peer_bench, report, scaling_bench, search_bench, soak,
+    command_bench, document_bench, gateway_bench, git_bench, index_bench, notification_bench,
+    options::Options, peer_bench, report, scaling_bench, search_bench, soak,
 };
 use clap::Parser;
 
@@ -34,6 +34,7 @@ async fn run(options: &Options) -> anyhow::Result<()> {
         beside_itself = scaling_bench::run(options).await?;
         beside_itself.extend(notification_bench::run(options).await?);
         beside_itself.extend(search_bench::run(options).await?);
+        beside_itself.extend(index_bench::run(options).await?);
         beside_itself.extend(document_bench::run(options).await?);
         beside_itself.extend(git_bench::run(options).await?);
         beside_itself.extend(command_bench::run(options).await?);

@@ -72,6 +72,20 @@ pub(crate) fn peak_memory(pid: u32) -> anyhow::Result<u64> {
     kib(&status, "VmHWM:")
 }
 
+/// Current memory of a process that no file backs, in bytes.
+pub(crate) fn own_memory(pid: u32) -> anyhow::Result<u64> {
+    let status =
+        fs::read_to_string(format!("/proc/{pid}/status")).context("read /proc/PID/status")?;
+    kib(&status, "RssAnon:")
+}
+
+/// What a process has read from files and sockets, in bytes. Mapped files do not count.
+pub(crate) fn read_bytes(pid: u32) -> anyhow::Result<u64> {
+    let counters = fs::read_to_string(format!("/proc/{pid}/io")).context("read /proc/PID/io")?;
+    let read = counters.lines().find_map(|line| line.strip_prefix("rchar:"));
+    read.and_then(|read| read.trim().parse().ok()).context("read rchar")
+}
+
 /// Reads a `/proc` field in kB, as bytes.
 fn kib(text: &str, name: &str) -> anyhow::Result<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -90,5 +104,9 @@ mod tests {
         let held = super::memory(pid).unwrap();
         assert!(held.private > 10_000 && held.private <= held.resident);
         assert!(super::peak_memory(pid).unwrap() > 100_000);
+        assert!(super::own_memory(pid).unwrap() <= super::peak_memory(pid).unwrap());
+        let before = super::read_bytes(pid).unwrap();
+        let length = std::fs::read(std::env::current_exe().unwrap()).unwrap().len();
+        assert!(super::read_bytes(pid).unwrap() >= before + length as u64);
     }
 }

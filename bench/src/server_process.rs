@@ -27,17 +27,24 @@ const CONNECT_INTERVAL: Duration = Duration::from_millis(10);
 pub(crate) struct ServerCommand {
     program: PathBuf,
     arguments: Vec<OsString>,
+    environment: Vec<(&'static str, PathBuf)>,
 }
 
 impl ServerCommand {
     /// A program with its arguments.
     pub(crate) fn new(program: &Path, arguments: Vec<OsString>) -> Self {
-        Self { program: program.to_owned(), arguments }
+        Self { program: program.to_owned(), arguments, environment: Vec::new() }
     }
 
     /// refdesk with a settings file.
     pub(crate) fn refdesk(program: &Path, settings: &Path) -> Self {
         Self::new(program, vec!["serve".into(), "--settings".into(), settings.into()])
+    }
+
+    /// The same with a folder in the environment.
+    pub(crate) fn with_environment(mut self, name: &'static str, folder: &Path) -> Self {
+        self.environment.push((name, folder.to_owned()));
+        self
     }
 
     /// The same under TLS.
@@ -64,7 +71,10 @@ impl ServerCommand {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).stderr(Stdio::piped()).kill_on_drop(true);
+        command
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(name, path)| (name, path)));
+        command.stderr(Stdio::piped()).kill_on_drop(true);
         command
     }
 
