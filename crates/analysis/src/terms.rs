@@ -18,7 +18,7 @@ const MAX_ALTERNATIVES: usize = 24;
 /// One thing that a free-text query asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
-    /// Index terms that answer it. The best one counts.
+    /// Index terms that answer it. Each that a passage has counts, by its own weight.
     pub alternatives: Vec<TermAlternative>,
     /// The weight of the term among the terms of the query, 0 to 1.
     pub weight: f32,

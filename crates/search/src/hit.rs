@@ -35,7 +35,8 @@ impl PassageHit {
             || self.place.offset == 0 && size.is_some_and(|size| size <= self.place.length)
     }
 
-    /// How the score came about, in words.
+    /// How the score came about, in words. It tells parts of the score and no amounts: those count the
+    /// words of all resources, also of those that the principal may not see.
     pub fn explanation(&self) -> String {
         if let Some((mount, rank)) = &self.from {
             return format!("number {rank} of the search of {mount}");
@@ -43,18 +44,18 @@ impl PassageHit {
         let ScoreReasons { words, phrases, further, priority, recency, ranks } = self.reasons;
         if ranks.iter().any(Option::is_some) {
             let lists = ["by words", "by what it is about", "by a passage's meaning"];
-            let known = lists
-                .iter()
-                .zip(ranks)
-                .filter_map(|(list, rank)| rank.map(|rank| format!("number {rank} {list}")));
-            let known: Vec<String> = known.collect();
-            return format!("score {:.4}: {}", self.score, known.join(", "));
+            let known = lists.iter().zip(ranks).filter_map(|(list, rank)| rank.map(|_| *list));
+            return format!("found {}", known.collect::<Vec<&str>>().join(", "));
         }
+        let share =
+            |part: f32| (100.0 * part / (words + phrases + further).max(f32::MIN_POSITIVE)).round();
         format!(
-            "score {:.2}: words {words:.2} + neighbours {phrases:.2} + {} further passages \
-             {further:.2}, times priority {priority:.2}, times age {recency:.2}",
-            self.score,
-            self.passages.saturating_sub(1)
+            "words {} %, neighbours {} %, {} further passages {} %; times priority {priority:.2}, \
+             times age {recency:.2}",
+            share(words),
+            share(phrases),
+            self.passages.saturating_sub(1),
+            share(further)
         )
     }
 }

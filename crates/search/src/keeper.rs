@@ -26,7 +26,7 @@ use crate::index::entry::{IndexEntry, version_key};
 use crate::index::keys::text_key;
 use crate::index::store::IndexedVersion;
 use crate::text::ResourceText;
-use walk::{Examined, ReadEntry, WalkStack};
+use walk::{Examination, ReadEntry, WalkStack};
 
 const PAGE_SIZE: usize = 256;
 /// How many resources are read at once.
@@ -217,7 +217,7 @@ impl MountKeeper {
         }
         match self.mount.provider.stat(&self.ctx, uri).await {
             Ok(resource) => {
-                if let Examined::Entry { unread: Some(version), .. } = self.examine(&resource) {
+                if let Examination::Entry { unread: Some(version), .. } = self.examine(&resource) {
                     let (provider, ctx) = (Arc::clone(&self.mount.provider), self.ctx.clone());
                     let read = ReadEntry::read(provider, ctx, (resource, version)).await;
                     self.put(read).await;
@@ -280,7 +280,9 @@ impl MountKeeper {
                 }
                 for resource in page.items {
                     walk.enter(&resource, depth);
-                    let Examined::Entry { key, unread } = self.examine(&resource) else { continue };
+                    let Examination::Entry { key, unread } = self.examine(&resource) else {
+                        continue;
+                    };
                     seen.insert(key);
                     let Some(version) = unread else { continue };
                     while reading.len() >= MAX_READING
@@ -312,12 +314,12 @@ impl MountKeeper {
 
     /// Looks whether `resource` must be read: it is no pure collection, no view of others, and not
     /// in the index in this version.
-    fn examine(&self, resource: &Resource) -> Examined {
+    fn examine(&self, resource: &Resource) -> Examination {
         let mime = resource.mime.as_deref();
         let is_pure_collection =
             resource.listable == Some(true) && mime.is_none_or(|mime| mime == "inode/directory");
         if is_pure_collection || resource.is_view {
-            return Examined::LeftOut;
+            return Examination::LeftOut;
         }
         let (key, version) = (text_key(resource.uri.as_str()), version_key(resource));
         let has_vectors = match self.index.meaning() {
@@ -326,7 +328,7 @@ impl MountKeeper {
         };
         let is_known =
             self.known.get(&key) == Some(&version) && has_vectors || !self.index.is_writer();
-        Examined::Entry { key, unread: (!is_known).then_some(version) }
+        Examination::Entry { key, unread: (!is_known).then_some(version) }
     }
 
     /// Puts what was read into the index; what cannot be read is found by its name.

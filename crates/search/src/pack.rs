@@ -179,12 +179,12 @@ impl SearchService {
             && let Ok(Some(text)) = read_text(self.provider(), ctx, resource).await
             && tokens::estimate(&text.text) <= whole_limit
         {
-            let (text, why) = (text.text, why(found, None));
+            let (text, why) = (text.text, why(rank, None));
             let item = PackItem { resource: Arc::clone(resource), text, place: None, why };
             return pack.add(rank + 1, item);
         }
         if let Some(passage) = found.passages.first() {
-            self.add_passage(ctx, pack, (rank, resource), (found, &passage.place)).await;
+            self.add_passage(ctx, pack, (rank, resource), &passage.place).await;
         }
     }
 
@@ -204,7 +204,7 @@ impl SearchService {
         let best = found.passages.first().map_or(0.0, |passage| passage.score);
         let others = found.passages.iter().take(MAX_PASSAGES).skip(1);
         for passage in others.take_while(|passage| passage.score > best / 2.0) {
-            self.add_passage(ctx, pack, (rank, resource), (found, &passage.place)).await;
+            self.add_passage(ctx, pack, (rank, resource), &passage.place).await;
         }
     }
 
@@ -213,11 +213,11 @@ impl SearchService {
         ctx: &Context,
         pack: &mut PackBuilder,
         (rank, resource): (usize, &Arc<Resource>),
-        (found, place): (&FoundResource, &PassagePlace),
+        place: &PassagePlace,
     ) {
         let window = (place.offset, place.length);
         if let Ok(text) = read_passage(self.provider(), ctx, resource, window).await {
-            let (why, place) = (why(found, Some(place)), Some(place.clone()));
+            let (why, place) = (why(rank, Some(place)), Some(place.clone()));
             pack.add(rank + 1, PackItem { resource: Arc::clone(resource), text, place, why });
         }
     }
@@ -332,10 +332,10 @@ fn is_for_assistant(resource: &Resource) -> bool {
     audience.is_empty() || audience.contains(&Role::Assistant)
 }
 
-fn why(found: &FoundResource, place: Option<&PassagePlace>) -> String {
+fn why(rank: usize, place: Option<&PassagePlace>) -> String {
     let headings = place.map(|place| place.headings.join(" > ")).unwrap_or_default();
     let page = place.and_then(|place| place.page).map(|page| format!("page {page}"));
-    let mut words = vec![format!("score {:.1}", found.score)];
+    let mut words = vec![format!("match {}", rank + 1)];
     words.extend(page);
     words.extend((!headings.is_empty()).then(|| headings.chars().take(60).collect()));
     words.join(", ")

@@ -47,6 +47,7 @@ mod request_log;
 mod rmcp;
 mod rmcp_changes;
 mod search;
+mod search_privacy;
 mod secrets;
 mod served;
 mod skills;

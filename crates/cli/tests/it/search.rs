@@ -45,7 +45,7 @@ fn start(folder: &Path) -> StdioProgram {
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Waits until the index covers the mount.
-fn wait_for_index(desk: &mut StdioProgram, mount: &str) {
+pub(crate) fn wait_for_index(desk: &mut StdioProgram, mount: &str) {
     let uri = format!("refdesk://mounts/{mount}");
     let end = Instant::now() + MAX_WAIT;
     loop {

@@ -40,7 +40,7 @@ impl WalkStack {
 }
 
 /// What a look at a resource tells.
-pub(super) enum Examined {
+pub(super) enum Examination {
     /// It is not indexed.
     LeftOut,
     /// It is, under this key; the version, if it must be read.
