@@ -122,7 +122,7 @@ impl AllMountsWatch {
 /// The change to report when changes may have been lost.
 fn catch_up_change(interest: &Interest) -> Change {
     match interest {
-        Interest::Components(offer) => Change::Components(*offer),
+        Interest::Components(component) => Change::Components(*component),
         Interest::Resource(_) | Interest::Listing | Interest::Everything => Change::Listing,
     }
 }
@@ -237,8 +237,8 @@ impl Mount {
         interest: Interest,
         asked: Option<(Uri, Uri)>,
     ) -> Result<ChangeStream> {
-        if let Interest::Components(offer) = interest
-            && !self.has_components(ctx, offer)
+        if let Interest::Components(component) = interest
+            && !self.has_components(ctx, component)
         {
             return Err(watch_unsupported());
         }

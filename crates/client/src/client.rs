@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use protocol::outbound::request;
+use protocol::outbound::result_text::ResultText;
 use resource::{Caller, ProgressSink};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
@@ -145,6 +146,11 @@ impl Client {
     /// After a lost session or a wrong guess at the server's era it reconnects; it repeats the
     /// request once, and only if the method is idempotent.
     pub async fn send_request(&self, request: &Request) -> Result<Box<RawValue>, Error> {
+        Ok(self.send_for_content(request).await?.parse()?)
+    }
+
+    /// The same; a long result is parsed when it is decoded.
+    pub(crate) async fn send_for_content(&self, request: &Request) -> Result<ResultText, Error> {
         let options = &self.connection.connector.options;
         let silence = request.timeout.unwrap_or(options.timeout);
         let patience = RequestTimeout::new(silence, options.max_duration.max(silence));

@@ -10,6 +10,7 @@ use std::time::Duration;
 use protocol::outbound::request::{RequestStyle, UpstreamRequest, encode_initialized, methods};
 use protocol::outbound::response;
 use protocol::{ClientIdentity, Peer, Revision, RpcError};
+use serde_json::value::RawValue;
 
 use crate::error::{Error, TransportFailure};
 use crate::notifications::NotificationDispatcher;
@@ -18,7 +19,7 @@ use crate::secret_mask::SecretMask;
 use crate::server_requests::ServerRequestHandler;
 use crate::transport::connection::{Connection, RequestHooks, RequestTimeout, request_headers};
 use crate::transport::http::{self, HttpPool, HttpVariant};
-use crate::transport::pending::{PendingRequests, RequestOutcome};
+use crate::transport::pending::PendingRequests;
 use crate::transport::{OutboundMessage, Transport, child, pipe};
 
 /// The era of a server, as negotiation found it.
@@ -266,9 +267,10 @@ impl Connector {
         id: u64,
         message: OutboundMessage,
         time: Duration,
-    ) -> RequestOutcome {
+    ) -> Result<Box<RawValue>, TransportFailure> {
         let asking = connection.open_request(id, message, RequestHooks::default()).without_cancel();
-        asking.wait_within(RequestTimeout::new(time, time)).await
+        let result = asking.wait_within(RequestTimeout::new(time, time)).await?;
+        Ok(result.parse().map_err(Error::from)?)
     }
 
     fn new_pending(&self) -> Arc<PendingRequests> {
@@ -278,7 +280,7 @@ impl Connector {
             Arc::clone(&self.notifications),
             handler,
             Arc::clone(&self.mask),
-            Arc::clone(&self.options.memory),
+            (&self.options.log_name, &self.options.memory),
         )
     }
 
@@ -292,14 +294,14 @@ impl Connector {
     }
 
     fn open_pipes(&self) -> Result<Arc<Connection>, Error> {
-        let Options { max_message_bytes: message, exit_timeout: farewell, .. } = self.options;
+        let Options { max_message_bytes: message, exit_timeout, .. } = self.options;
         self.new_connection(|board| {
             Ok(match &self.target {
                 ServerTarget::Child { command, args, inherited_env, env, cwd } => {
                     let (cwd, supervisor) = (cwd.as_ref(), self.options.supervisor.as_ref());
                     let program =
                         child::ChildCommand { supervisor, command, args, inherited_env, env, cwd };
-                    Box::new(child::spawn(program, board, message, farewell)?)
+                    Box::new(child::spawn(program, board, message, exit_timeout)?)
                 }
                 ServerTarget::Pipes(pipes) => {
                     let failed = |error: std::io::Error| Error::Unreachable(error.to_string());

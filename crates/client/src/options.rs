@@ -152,6 +152,8 @@ pub enum AnsweredRequests {
 /// Settings of a client.
 #[derive(Clone)]
 pub struct Options {
+    /// What the log calls the server.
+    pub log_name: String,
     /// The client's name, sent to the server.
     pub name: String,
     /// The client's version, sent to the server.
@@ -189,6 +191,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            log_name: "the server".to_owned(),
             name: "refdesk".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             answers: AnsweredRequests::None,

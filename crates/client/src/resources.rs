@@ -67,10 +67,8 @@ impl Client {
 
     /// The content of a resource.
     pub async fn read(&self, uri: &Uri) -> Result<ReadResult, Error> {
-        let answer = self
-            .send_request(&self.resource_request(methods::READ_RESOURCE).uri(uri.as_str()))
-            .await?;
-        Ok(decode::read_result(&answer, uri)?)
+        let request = self.resource_request(methods::READ_RESOURCE).uri(uri.as_str());
+        Ok(decode::read_result(&self.send_for_content(&request).await?, uri)?)
     }
 
     /// A window of a resource, from a server that may cut it: then the elements have their byte
@@ -78,7 +76,7 @@ impl Client {
     pub async fn read_window(&self, uri: &Uri, request: &ReadRequest) -> Result<ReadResult, Error> {
         let params = window_params(uri.as_str(), request);
         let request = self.resource_request(methods::READ_RESOURCE).params(params);
-        Ok(decode::read_result(&self.send_request(&request).await?, uri)?)
+        Ok(decode::read_result(&self.send_for_content(&request).await?, uri)?)
     }
 
     /// The content of a resource, for one caller: the server may ask it for input. The result
@@ -97,7 +95,7 @@ impl Client {
         let result = result.await?;
         let raw: &RawValue = serde_json::from_str(result.as_str())
             .map_err(|flaw| Error::Malformed(flaw.to_string()))?;
-        Ok(decode::read_result(raw, uri).map_err(Error::from)?)
+        Ok(decode::read_result(&raw.into(), uri).map_err(Error::from)?)
     }
 
     /// Completion values for a template variable.

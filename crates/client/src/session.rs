@@ -76,7 +76,8 @@ impl ServerSession {
         stream::iter(watched)
             .for_each_concurrent(MAX_CONCURRENT_SUBSCRIBES, |uri| async move {
                 if let Err(error) = self.send_subscription_change(methods::SUBSCRIBE, &uri).await {
-                    tracing::warn!("the subscription to a resource cannot be renewed: {error}");
+                    let server = &self.connector.options.log_name;
+                    tracing::warn!("{server}: a subscription cannot be renewed: {error}");
                 }
             })
             .await;

@@ -2,7 +2,7 @@
 
 use asciidoc_html5::{Options as AsciiDocOptions, SafeMode, convert_with};
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
@@ -10,7 +10,7 @@ use crate::form::Form;
 use crate::html::{over_output_limit, sanitise};
 use crate::source;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     if form != Form::Html {
         // The name that a converter is given may be an ending alone.
         return source::convert(&Document { name: "page.adoc", ..*document }, form);

@@ -1,5 +1,9 @@
 //! Documents: what is converted, and what kind of document it is.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use resource::SectionUnit;
 
 use crate::form::Form;
@@ -166,26 +170,47 @@ const KINDS: &[KindRow] = &[
     ),
 ];
 
+/// The kinds by MIME type and by ending: each file that is read or listed is looked up.
+static BY_MIME: LazyLock<HashMap<&str, DocumentKind>> = LazyLock::new(|| index_kinds(|row| row.2));
+static BY_ENDING: LazyLock<HashMap<&str, DocumentKind>> =
+    LazyLock::new(|| index_kinds(|row| row.3));
+
+fn index_kinds(
+    words: fn(&KindRow) -> &'static [&'static str],
+) -> HashMap<&'static str, DocumentKind> {
+    let mut index = HashMap::new();
+    for row in KINDS {
+        for word in words(row) {
+            index.entry(*word).or_insert(row.0);
+        }
+    }
+    index
+}
+
+fn to_lowercase(text: &str) -> Cow<'_, str> {
+    match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(text.to_ascii_lowercase()),
+        false => Cow::Borrowed(text),
+    }
+}
+
 impl DocumentKind {
     /// The kind of a document with this file name and MIME type, without a look at its content. The
     /// MIME type decides where it names a kind: a log of changes to a PDF is no PDF.
     pub fn of_name(name: &str, mime: Option<&str>) -> Option<Self> {
         let essence = mime.map(|mime| mime.split(';').next().unwrap_or(mime).trim());
-        if let Some(essence) = essence {
-            let is_named = |known: &&str| known.eq_ignore_ascii_case(essence);
-            if let Some(row) = KINDS.iter().find(|row| row.2.iter().any(is_named)) {
-                return Some(row.0);
-            }
+        if let Some(kind) = essence.and_then(|essence| BY_MIME.get(&*to_lowercase(essence))) {
+            return Some(*kind);
         }
         let is_text = essence.is_some_and(|essence| essence.starts_with("text/"));
         // The content of a text told that it is none.
         if !is_text && detection::man::is_page_name(name) {
             return Some(Self::Man);
         }
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+        let ending = name.rsplit_once('.').map(|(_, ending)| to_lowercase(ending));
         let by_ending = ending.and_then(|ending| {
-            let row = KINDS.iter().find(|row| row.3.contains(&ending.as_str()));
-            row.map(|row| row.0).filter(|kind| !is_text || !kind.is_binary())
+            let kind = BY_ENDING.get(&*ending).copied();
+            kind.filter(|kind| !is_text || !kind.is_binary())
         });
         by_ending.or_else(|| crate::source::is_source(name).then_some(Self::Source))
     }

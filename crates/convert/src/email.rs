@@ -12,7 +12,7 @@ use message::MailContent;
 pub(crate) use message::size_words;
 use mime::{MailLimits, MailPart};
 
-use crate::converted::{Converted, counted};
+use crate::conversion::{Conversion, counted};
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -75,26 +75,26 @@ pub fn mailbox_attachment(mailbox: &[u8], message: usize, number: usize) -> Opti
     attachment(&mbox::unquoted(messages.get(message.checked_sub(1)?)?), number)
 }
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     match (document.kind, form) {
         (DocumentKind::Email, Form::Markdown) => {
             if MailHeader::split(document.bytes).0.is_empty() {
                 return Err(ConvertError::damaged("the document is no mail message: no header"));
             }
             let message = message::to_markdown(document.bytes, None, document.options)?;
-            Ok(Converted { losses: message.losses, ..Converted::text(message.markdown) })
+            Ok(Conversion { losses: message.losses, ..Conversion::text(message.markdown) })
         }
         (DocumentKind::Mbox, Form::Markdown) => convert_mailbox(document),
         (kind, form) => Err(ConvertError::no_form(kind, form)),
     }
 }
 
-fn convert_mailbox(document: &Document<'_>) -> Result<Converted, ConvertError> {
+fn convert_mailbox(document: &Document<'_>) -> Result<Conversion, ConvertError> {
     let messages = mbox::messages(document.bytes);
     if messages.is_empty() && !document.bytes.trim_ascii().is_empty() {
         return Err(ConvertError::damaged("the document is no mailbox: no line starts a message"));
     }
-    let mut converted = Converted::default();
+    let mut converted = Conversion::default();
     if messages.len() >= mbox::MAX_MESSAGES {
         converted.cut(format!("only the first {} messages are given", messages.len()));
     }

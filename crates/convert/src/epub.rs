@@ -10,7 +10,7 @@ use contents::{navigation_titles, ncx_titles};
 use opf::{OpfPackage, parse_opf};
 use page::html_of_page;
 
-use crate::converted::{Converted, counted};
+use crate::conversion::{Conversion, counted};
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -27,7 +27,7 @@ const FONT_ALGORITHMS: [&str; 2] =
 /// The start of a chapter in which its title is looked for.
 const TITLE_SPACE: usize = 2_000;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     if form != Form::Markdown {
         return Err(ConvertError::no_form(document.kind, form));
     }
@@ -39,7 +39,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
         return Err(ConvertError::protected());
     }
     let titles = titles(&package, &opf)?;
-    let mut converted = Converted::default();
+    let mut converted = Conversion::default();
     for (at, item) in opf.spine.iter().enumerate() {
         if !item.is_page() {
             converted.losses.push(format!("{:?} is no page of text and is left out", item.path));
@@ -79,7 +79,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
 }
 
 /// Appends a chapter, with its title unless it starts with it.
-fn push_chapter(converted: &mut Converted, text: &str, title: Option<&str>) {
+fn push_chapter(converted: &mut Conversion, text: &str, title: Option<&str>) {
     let start: String = text.chars().take(TITLE_SPACE).collect();
     let has_heading = start.lines().any(|line| line.starts_with('#'));
     if let Some(title) = title.filter(|title| !has_heading && !start.contains(*title)) {

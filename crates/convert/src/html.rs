@@ -21,7 +21,7 @@ use main_content::MainContent;
 use tree::{HtmlTree, TEXT};
 use writer::{HtmlTextStyle, HtmlWriter};
 
-use crate::converted::{Converted, counted};
+use crate::conversion::{Conversion, counted};
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -29,7 +29,7 @@ use crate::options::Options;
 
 pub(crate) use sanitise::{push_text, sanitise};
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     let page = charset::decode_page(document.bytes);
     match form {
         Form::Markdown => page_text(&page, document.options, HtmlTextStyle::Markdown),
@@ -43,13 +43,13 @@ fn page_text(
     page: &str,
     options: &Options,
     style: HtmlTextStyle,
-) -> Result<Converted, ConvertError> {
+) -> Result<Conversion, ConvertError> {
     let tree = HtmlTree::parse(page)?;
     write_content(&tree, &MainContent::find(&tree), options, style)
 }
 
 /// Converts all of a fragment or page to Markdown, without a choice of its main content.
-pub(crate) fn markdown_of_html(page: &str, options: &Options) -> Result<Converted, ConvertError> {
+pub(crate) fn markdown_of_html(page: &str, options: &Options) -> Result<Conversion, ConvertError> {
     let tree = HtmlTree::parse(page)?;
     write_content(&tree, &MainContent::whole(&tree), options, HtmlTextStyle::Markdown)
 }
@@ -59,10 +59,10 @@ fn write_content(
     content: &MainContent,
     options: &Options,
     style: HtmlTextStyle,
-) -> Result<Converted, ConvertError> {
+) -> Result<Conversion, ConvertError> {
     let writer = HtmlWriter::new(tree, content, options, style);
     let text = writer.write().ok_or_else(|| over_output_limit(options))?;
-    Ok(Converted { losses: losses(tree), ..Converted::text(text) })
+    Ok(Conversion { losses: losses(tree), ..Conversion::text(text) })
 }
 
 pub(crate) fn over_output_limit(options: &Options) -> ConvertError {

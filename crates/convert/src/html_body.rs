@@ -4,13 +4,13 @@
 
 use std::borrow::Cow;
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::html::markdown_of_html;
 use crate::options::Options;
 
 /// All of a page or a fragment as Markdown, without the title in its head.
-pub(crate) fn html_body(html: &str, options: &Options) -> Result<Converted, ConvertError> {
+pub(crate) fn html_body(html: &str, options: &Options) -> Result<Conversion, ConvertError> {
     markdown_of_html(&without_head(html), options)
 }
 

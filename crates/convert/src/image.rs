@@ -9,12 +9,12 @@ mod svg_styles;
 mod svg_uses;
 mod thumbnail;
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     match (document.kind, form) {
         (DocumentKind::Svg, _) => svg::sanitise(document.bytes, document.options),
         (_, Form::Thumbnail) => thumbnail::make(document.bytes, document.options),

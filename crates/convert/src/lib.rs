@@ -4,7 +4,7 @@
 //! converter is bounded by [`Options`] and runs in a process of its own, which may be ended at any
 //! time.
 
-mod converted;
+mod conversion;
 mod decode;
 mod document;
 mod error;
@@ -39,7 +39,7 @@ mod slides;
 mod source;
 mod word;
 
-pub use converted::{Converted, Section, chosen_range};
+pub use conversion::{Conversion, Section, chosen_range};
 pub use document::{Document, DocumentKind, MAX_DOCUMENT_BYTES};
 pub use error::{ConvertError, ConvertErrorKind};
 pub use form::Form;
@@ -49,7 +49,7 @@ pub use options::Options;
 pub const VERSION: u32 = 3;
 
 /// Converts `document` into `form`, one of [`DocumentKind::forms`] of its kind.
-pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     if !document.kind.forms().contains(&form) {
         return Err(ConvertError::no_form(document.kind, form));
     }
@@ -60,7 +60,7 @@ pub fn convert(document: &Document<'_>, form: Form) -> Result<Converted, Convert
     Ok(converted)
 }
 
-fn convert_kind(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+fn convert_kind(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     match document.kind {
         DocumentKind::Pdf => pdf::convert(document, form),
         DocumentKind::Docx | DocumentKind::Odt | DocumentKind::Rtf => word::convert(document, form),

@@ -21,7 +21,7 @@ use std::io::Read as _;
 use detection::man::is_roff;
 use flate2::bufread::MultiGzDecoder;
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
@@ -36,7 +36,7 @@ use page::{ManBlock, span_text};
 /// The most bytes of a page: the longest have two million.
 const MAX_PAGE_BYTES: u64 = 8 << 20;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     let bytes = unpack(document.bytes, document.options)?;
     if !is_roff(&bytes) {
         return Err(ConvertError::damaged("this is no manual page: it has no roff macros"));
@@ -50,7 +50,7 @@ pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, 
     }
     let mut converted = match form {
         Form::Markdown | Form::Plain => {
-            Converted::text(writer::write(&blocks, form, document.options)?)
+            Conversion::text(writer::write(&blocks, form, document.options)?)
         }
         Form::Html => {
             let markdown = writer::write(&blocks, Form::Markdown, document.options)?;

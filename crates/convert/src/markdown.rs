@@ -1,6 +1,6 @@
 //! Markdown: what the converters write it with.
 
-use crate::converted::counted;
+use crate::conversion::counted;
 use crate::options::Options;
 
 /// Escapes what Markdown would take as a mark in running text, and no more: a mark that cannot

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options as Extensions, Parser, Tag, TagEnd, html};
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
@@ -16,7 +16,7 @@ use crate::source::{HighlightBudget, Highlighter, push_code};
 /// The longest anchor of a heading, in bytes.
 const MAX_ANCHOR_BYTES: usize = 200;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     match form {
         Form::Html => html_of_markdown(&decode(document.bytes, None), document.options),
         _ => Err(ConvertError::no_form(document.kind, form)),
@@ -33,7 +33,7 @@ fn extensions() -> Extensions {
         | Extensions::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS
 }
 
-pub(crate) fn html_of_markdown(text: &str, options: &Options) -> Result<Converted, ConvertError> {
+pub(crate) fn html_of_markdown(text: &str, options: &Options) -> Result<Conversion, ConvertError> {
     let mut rewriter = MarkdownRewriter {
         events: Parser::new_ext(text, extensions()),
         pending: Vec::new().into_iter(),

@@ -7,18 +7,18 @@ mod output;
 use format::{MAX_CELLS, NotebookCell, NotebookFile};
 use output::output_text;
 
-use crate::converted::{Converted, counted};
+use crate::conversion::{Conversion, counted};
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
 use crate::options::Options;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     let text = decode(document.bytes, None);
     let file = NotebookFile::parse(&text)?;
     let language = file.language();
-    let mut converted = Converted::default();
+    let mut converted = Conversion::default();
     let mut broken = 0;
     let cells = file.cells()?;
     for raw in cells.values {

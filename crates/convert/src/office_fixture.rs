@@ -9,7 +9,7 @@ use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
 use crate::options::Options;
-use crate::{Converted, convert};
+use crate::{Conversion, convert};
 
 const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
@@ -100,7 +100,7 @@ pub(crate) fn converted(
     kind: DocumentKind,
     bytes: &[u8],
     form: Form,
-) -> Result<Converted, ConvertError> {
+) -> Result<Conversion, ConvertError> {
     let options = Options::default();
     convert(&Document { kind, bytes, name: "", options: &options }, form)
 }

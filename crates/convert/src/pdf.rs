@@ -22,7 +22,7 @@ use self::losses::PageLosses;
 use self::page::{PdfPage, PdfRules};
 use self::poppler::PopplerError;
 use self::prose::DocumentStyle;
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::document::Document;
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -36,7 +36,7 @@ struct PageText {
     drawn: Option<DrawnPage>,
 }
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     inflate::check_streams(document.bytes, document.options)?;
     let drawn = walk_document(document.bytes);
     match drawn {
@@ -126,8 +126,8 @@ fn write(
     pages: &[PageText],
     document: &Document<'_>,
     form: Form,
-) -> Result<Converted, ConvertError> {
-    let mut converted = Converted::default();
+) -> Result<Conversion, ConvertError> {
+    let mut converted = Conversion::default();
     let mut lost = PageLosses::default();
     let style = match form {
         Form::Markdown => DocumentStyle::of_pages(pages.iter().map(|text| &text.page)),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use testkit::documents::{DOCUMENT_ENDINGS, docx, text_cell, workbook};
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertErrorKind;
 use crate::form::Form;
@@ -30,7 +30,7 @@ fn words() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..8).prop_map(|words| words.join(" "))
 }
 
-fn check_sections(converted: &Converted, form: Form) -> Result<(), TestCaseError> {
+fn check_sections(converted: &Conversion, form: Form) -> Result<(), TestCaseError> {
     if !form.is_text() {
         return Ok(());
     }

@@ -17,13 +17,13 @@ use write_csv::SheetCsv;
 use write_json::SheetJson;
 use write_markdown::SheetMarkdown;
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
 
 /// Converts a workbook or values in text.
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     if matches!(document.kind, DocumentKind::Csv | DocumentKind::Tsv) {
         return delimited::convert(document, form);
     }

@@ -1,6 +1,6 @@
 //! Converter of presentations: PowerPoint, OpenDocument.
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -13,7 +13,7 @@ mod pptx;
 mod tests;
 
 /// Converts a presentation to a section of Markdown for each slide.
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     let deck = match (document.kind, form) {
         (DocumentKind::Pptx, Form::Markdown) => pptx::read(document.bytes, document.options)?,
         (DocumentKind::Odp, Form::Markdown) => odp::read(document.bytes, document.options)?,

@@ -4,7 +4,7 @@ mod highlight;
 mod names;
 mod outline;
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::decode::decode;
 use crate::document::Document;
 use crate::error::ConvertError;
@@ -13,7 +13,7 @@ use crate::form::Form;
 pub(crate) use highlight::{HighlightBudget, Highlighter, push_code};
 pub(crate) use names::is_source;
 
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     let text = decode(document.bytes, None);
     match form {
         Form::HighlightedHtml => highlight::highlight_file(&text, document.name, document.options),

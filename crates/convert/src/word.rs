@@ -1,6 +1,6 @@
 //! Converter of word-processing documents: Word, OpenDocument text, RTF.
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
 use crate::form::Form;
@@ -18,7 +18,7 @@ pub(crate) mod symbols;
 mod depth_tests;
 
 /// Converts a document by way of rich text.
-pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(crate) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     let text = match document.kind {
         DocumentKind::Docx => docx::read(document.bytes, document.options)?,
         DocumentKind::Odt => odt::read(document.bytes, document.options)?,

@@ -1,5 +1,8 @@
 //! Syntaxes of texts that hold secrets, by file name.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::key_words::names_secrets;
 
 /// How keys and values are written in a text.
@@ -197,11 +200,17 @@ const LOCK_FILES: &[&str] = &[
     "buf.lock",
 ];
 
+/// The two tables by name: each text that is read is looked up.
+static BY_NAME: LazyLock<HashMap<&str, Syntax>> =
+    LazyLock::new(|| NAMES.iter().rev().copied().collect());
+static BY_EXTENSION: LazyLock<HashMap<&str, &(&str, Syntax, bool)>> =
+    LazyLock::new(|| EXTENSIONS.iter().rev().map(|row| (row.0, row)).collect());
+
 impl Syntax {
     /// The syntax of the file at `path`, by its name.
     pub fn of_path(path: &str) -> Self {
         let name = file_name(path);
-        if let Some((_, syntax)) = NAMES.iter().find(|(known, _)| *known == name) {
+        if let Some(syntax) = BY_NAME.get(&*name) {
             return *syntax;
         }
         if is_env_name(&name) {
@@ -247,7 +256,7 @@ impl Syntax {
         if is_lock(&name) || name.ends_with(".pub") {
             return false;
         }
-        let is_named = NAMES.iter().any(|(known, _)| *known == name);
+        let is_named = BY_NAME.contains_key(&*name);
         if is_named || is_env_name(&name) || (name == "config" && folder_of(path).starts_with('.'))
         {
             return true;
@@ -318,7 +327,7 @@ fn is_lock(name: &str) -> bool {
 
 fn extension(name: &str) -> Option<&'static (&'static str, Syntax, bool)> {
     let (_, extension) = name.rsplit_once('.')?;
-    EXTENSIONS.iter().find(|(known, ..)| *known == extension)
+    BY_EXTENSION.get(extension).copied()
 }
 
 #[cfg(test)]

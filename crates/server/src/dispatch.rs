@@ -18,8 +18,8 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
         }
         Call::Ping => Ok(Reply::Empty),
         Call::SetLogLevel(level) => {
-            if let Some(guest) = &exchange.client_session {
-                guest.set_level(level);
+            if let Some(session) = &exchange.client_session {
+                session.set_level(level);
             }
             Ok(Reply::Empty)
         }
@@ -41,11 +41,11 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
         Call::Unsubscribe { uri } => unsubscribe(exchange, &uri),
         // The transports handle it before dispatch: they stream its notifications.
         Call::Listen(_) => Err(Error::invalid("this transport cannot stream notifications")),
-        Call::ListComponents { component: offer, cursor } => {
-            components::list_components(server, ctx, offer, cursor).await
+        Call::ListComponents { component, cursor } => {
+            components::list_components(server, ctx, component, cursor).await
         }
-        Call::InvokeComponent { component: offer, name, params } => {
-            components::call_component(server, exchange, offer, &name, &params).await
+        Call::InvokeComponent { component, name, params } => {
+            components::call_component(server, exchange, component, &name, &params).await
         }
         Call::Task { action, task, params } => {
             tasks::call_task(server, exchange, action, &task, &params).await
@@ -54,24 +54,24 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
             baskets::save_basket(server, ctx, (&name, title.as_deref(), uris)).await
         }
         Call::RemoveBasket { name } => baskets::remove_basket(server, ctx, &name).await,
-        Call::CompletePrompt { prompt, argument, typed, settled } => {
+        Call::CompletePrompt { prompt, argument, typed, resolved } => {
             let (prompt, argument, typed) = (&*prompt, &*argument, &*typed);
-            let resolved = &settled;
-            let blank = PromptCompletionRequest { prompt, argument, typed, resolved };
-            components::complete_prompt(server, ctx, &blank).await
+            let resolved = &resolved;
+            let request = PromptCompletionRequest { prompt, argument, typed, resolved };
+            components::complete_prompt(server, ctx, &request).await
         }
-        Call::CompleteTemplate { template, variable, typed, settled } => {
-            let (variable, typed, resolved) = (&*variable, &*typed, &settled);
-            let question =
+        Call::CompleteTemplate { template, variable, typed, resolved } => {
+            let (variable, typed, resolved) = (&*variable, &*typed, &resolved);
+            let request =
                 resource::CompletionRequest { template: &template, variable, typed, resolved };
-            completion::complete_template(server, ctx, &question).await
+            completion::complete_template(server, ctx, &request).await
         }
     }
 }
 
 fn require_subscriber(exchange: &Exchange) -> Result<&SessionSubscriptions> {
-    let nobody = || Error::invalid("subscribing needs a session; open one with initialize");
-    exchange.subscriber.as_deref().ok_or_else(nobody)
+    let no_session = || Error::invalid("subscribing needs a session; open one with initialize");
+    exchange.subscriber.as_deref().ok_or_else(no_session)
 }
 
 async fn subscribe(exchange: &Exchange, uri: Uri) -> Result<Reply> {

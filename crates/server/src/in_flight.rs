@@ -48,15 +48,15 @@ impl InterimMessages {
     pub(crate) fn with_caller(
         ctx: Context,
         reports: Option<Self>,
-        (voice, said): (RequestCaller, mpsc::Receiver<Outgoing>),
+        (caller, messages): (RequestCaller, mpsc::Receiver<Outgoing>),
     ) -> (Context, Self) {
-        let reports = Self { queued: Some(said), ..reports.unwrap_or_default() };
-        (ctx.with_caller(Arc::new(voice)), reports)
+        let reports = Self { queued: Some(messages), ..reports.unwrap_or_default() };
+        (ctx.with_caller(Arc::new(caller)), reports)
     }
 
     /// Waits for the next message; forever, once no more can come.
     async fn next(&mut self) -> Outgoing {
-        let Self { progress, queued: said } = self;
+        let Self { progress, queued: messages } = self;
         let progressed = async {
             let Some((token, latest)) = progress else { return std::future::pending().await };
             if latest.changed().await.is_err() {
@@ -66,8 +66,8 @@ impl InterimMessages {
             Notice::Progress { token: token.clone(), step }.encode()
         };
         let spoken = async {
-            let next = match said {
-                Some(said) => said.recv().await,
+            let next = match messages {
+                Some(messages) => messages.recv().await,
                 None => None,
             };
             match next {
@@ -148,8 +148,8 @@ mod tests {
             assert_eq!(reports.progress.as_ref().unwrap().1.has_changed().unwrap(), told, "{done}");
             if told {
                 let bytes = reports.next().await.into_bytes().unwrap();
-                let said = String::from_utf8(bytes.to_vec()).unwrap();
-                assert!(said.contains(&format!("\"progress\":{done}")), "{said}");
+                let messages = String::from_utf8(bytes.to_vec()).unwrap();
+                assert!(messages.contains(&format!("\"progress\":{done}")), "{messages}");
             }
         }
     }

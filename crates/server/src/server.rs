@@ -3,7 +3,7 @@
 //! It decides which methods and capabilities exist, dispatches a request, encodes its answer and
 //! logs its error. It knows no transport.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -110,11 +110,12 @@ impl Server {
     ) -> Self {
         let (cursors, state_seal) = (CursorTable::new(key), StateSeal::new(&key));
         let completion_rate = RateLimit::new(limits.completions_per_second);
-        let calm = DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
+        let debounce =
+            DebounceConfig { quiet: limits.debounce_quiet, max_delay: limits.debounce_max };
         // One principal leaves room for others.
         let memory = Arc::new(MemoryShares::within(memory, limits.memory / 4 * 3));
         let most = limits.total_subscriptions;
-        let hub = Hub::new(Arc::clone(&provider), calm, most, Arc::clone(&memory));
+        let hub = Hub::new(Arc::clone(&provider), debounce, most, Arc::clone(&memory));
         let mounted = Arc::clone(&provider);
         let rows = RowCache::new(move |uri| mount_path::find_mount_path(&*mounted, uri));
         let (line_index, error_count) = (LineIndex::default(), AtomicU64::new(0));
@@ -328,7 +329,7 @@ impl Server {
                 && (!method.is_skill() || self.has_skills(ctx))
                 && (!method.is_task() || self.has_tasks(ctx))
                 && (!method.is_basket() || self.baskets.is_some())
-                && method.component().is_none_or(|offer| self.has_component(ctx, offer))
+                && method.component().is_none_or(|component| self.has_component(ctx, component))
         };
         let method = request.method.filter(served);
         method.ok_or_else(|| Refusal::method_not_found(request.name))
@@ -345,16 +346,15 @@ impl Server {
         if let Some(record) = record {
             record.finish(&answered);
         }
-        match answered {
-            Ok(reply) => {
-                let rows = &self.rows;
-                hold_answer(
-                    exchange,
-                    reply.encode(&exchange.id, exchange.dialect, SERVER_INFO, rows),
-                )
-            }
-            Err(error) => self.encode_error(exchange, &error),
-        }
+        let encode = |reply: Reply| {
+            let answer = reply.encode(&exchange.id, exchange.dialect, SERVER_INFO, &self.rows);
+            hold_answer(exchange, answer)
+        };
+        let encoded = answered.and_then(|reply| {
+            panic::catch_unwind(AssertUnwindSafe(|| encode(reply)))
+                .map_err(|_| Error::internal("the encoder of the answer panicked"))
+        });
+        encoded.unwrap_or_else(|error| self.encode_error(exchange, &error))
     }
 
     /// Encodes the final answer to a listening request.

@@ -87,7 +87,7 @@ pub struct Subscription {
 }
 
 impl Hub {
-    /// Creates a hub for the changes of `provider`, debounced by `calm`, for at most `most`
+    /// Creates a hub for the changes of `provider`, debounced by `debounce`, for at most `most`
     /// subscriptions at once, which hold their URIs in `memory`.
     pub fn new(
         provider: Arc<dyn Provider>,
@@ -142,7 +142,7 @@ impl Hub {
         let sum = match interest {
             Interest::Resource(uri) => PendingChange::Resource(uri),
             Interest::Listing => PendingChange::Listing,
-            Interest::Components(offer) => PendingChange::Components(offer),
+            Interest::Components(component) => PendingChange::Components(component),
             Interest::Everything => PendingChange::Everything,
         };
         let ticket = SubscriptionId { number, overflow: sum };
@@ -233,7 +233,7 @@ impl HubState {
         let letter = match change {
             Change::Updated(uri) | Change::Removed(uri) => PendingChange::Resource(uri),
             Change::Listing => PendingChange::Listing,
-            Change::Components(offer) => PendingChange::Components(offer),
+            Change::Components(component) => PendingChange::Components(component),
             Change::WithExtra(..) => return,
         };
         let mut open = self.debouncer.lock();

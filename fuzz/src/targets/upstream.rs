@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
+use bytes::Bytes;
 use protocol::inbound::shape::relayed_result::adapt_result;
 use protocol::json::frame::{RawJson, parse_lenient};
 use protocol::outbound::components::{call_params, public_error, public_result, to_raw_line};
@@ -10,12 +11,16 @@ use protocol::outbound::decode::{self, DecodedPage, ReadResult};
 use protocol::outbound::input_request::{decode_input_required, retry_params};
 use protocol::outbound::request::{encode_error, encode_result};
 use protocol::outbound::response::{MessageStart, classify_start};
+use protocol::outbound::result_text::ResultText;
 use protocol::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use protocol::{Dialect, Message, Peer, Revision, RpcError, UpstreamNotification};
 use resource::{ComponentKind, Json, Uri, UriRewrite};
 use testkit::FuzzTarget;
 
 pub(crate) const TARGET: FuzzTarget = FuzzTarget { name: "upstream", examples: EXAMPLES, check };
+
+/// A message of this length is not parsed before it is decoded.
+const LONG: usize = 16 << 10;
 
 const EXAMPLES: &[&[u8]] = &[
     br#"{"jsonrpc":"2.0","id":1,"result":{"resources":[{"uri":"x:1","name":"a","title":"b","mimeType":"text/plain","size":12,"annotations":{"audience":["user"],"priority":0.5,"lastModified":"2025-01-01T00:00:00Z"},"icons":[{"src":"x:2","sizes":["1x1"]}],"_meta":{"k":1}},{"uri":"x:2","name":"b","isCollection":true,"capabilities":{"list":true,"subscribe":false}}],"nextCursor":"n","ttlMs":500,"cacheScope":"public"}}"#,
@@ -52,6 +57,7 @@ impl UriRewrite for Rewrite {
 
 fn check(input: &[u8]) {
     check_start(input);
+    check_split(input);
     for message in parse_lenient(input).unwrap_or_default() {
         match message {
             Message::Notification { method, params } | Message::Request { method, params, .. } => {
@@ -66,6 +72,19 @@ fn check(input: &[u8]) {
         check_result(result);
         check_error(result);
     }
+}
+
+/// A long response that is split, not parsed, has the same id and result.
+fn check_split(input: &[u8]) {
+    let mut long = input.to_vec();
+    long.resize(long.len() + LONG, b' ');
+    let Some((id, split)) = ResultText::split(&Bytes::from(long)) else { return };
+    let Ok(messages) = parse_lenient(input) else { return };
+    let [Message::Response { id: Some(parsed_id), outcome: Ok(result) }] = &*messages else {
+        return;
+    };
+    assert_eq!(id, *parsed_id);
+    assert_eq!(split.parse().expect("it was parsed before").get(), result.get());
 }
 
 /// The start of a message that was cut off tells nothing else than the whole message.
@@ -91,7 +110,7 @@ fn check_result(result: &RawJson) {
         check_page(page, |component| component.name.clone());
     }
     let asked = Uri::parse("x:asked").expect("it is a URI");
-    if let Ok(ReadResult::Contents(elements, ..)) = decode::read_result(result, &asked) {
+    if let Ok(ReadResult::Contents(elements, ..)) = decode::read_result(&result.into(), &asked) {
         for element in elements {
             assert!(!element.is_text || std::str::from_utf8(&element.bytes).is_ok());
         }

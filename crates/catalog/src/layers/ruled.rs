@@ -364,7 +364,7 @@ fn expand_template(request: &CompletionRequest<'_>, value: &str) -> Option<Strin
     Some(expand_partly(request, value)).filter(|text| !text.contains('{'))
 }
 
-/// The template with `value` and the values that are settled, without the variables of the query:
+/// The template with `value` and the resolved values, without the variables of the query:
 /// those only say how a resource is shown.
 pub(super) fn expand_partly(request: &CompletionRequest<'_>, value: &str) -> String {
     let mut text = request.template.to_owned();
@@ -372,8 +372,8 @@ pub(super) fn expand_partly(request: &CompletionRequest<'_>, value: &str) -> Str
         let end = text[start..].find('}').map_or(text.len(), |length| start + length + 1);
         text.replace_range(start..end, "");
     }
-    let settled = request.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    for (name, value) in settled.chain([(request.variable, value)]) {
+    let resolved = request.resolved.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    for (name, value) in resolved.chain([(request.variable, value)]) {
         let (mut reserved, mut simple) = (String::new(), String::new());
         uri::expand_reserved(value, &mut reserved);
         for byte in value.bytes() {

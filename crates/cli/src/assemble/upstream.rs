@@ -96,7 +96,9 @@ impl DeclaredServer<'_> {
             Some(span) => (span.0, span.0),
             None => (usual.timeout, DEFAULT_TIMEOUT),
         };
+        let log_name = format!("mount {}", self.name);
         let options = client::Options {
+            log_name: log_name.clone(),
             timeout,
             resource_timeout: reading,
             answers: AnsweredRequests::All,
@@ -114,7 +116,6 @@ impl DeclaredServer<'_> {
         let poll_interval = declared.poll.map(|span| span.0);
         let start_wait = self.settings.server.start_wait.map_or(usual.start_wait, |span| span.0);
         let search = self.search()?;
-        let log_name = format!("mount {}", self.name);
         let options =
             Options { log_name, listing_ttl: listing, poll_interval, start_wait, search, ..usual };
         Ok(BuiltUpstream { provider: Upstream::new(options), log })

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::layers::rendered::{ConvertJob, Converter as _, DocumentSource, FormExtent};
 use clap::error::ErrorKind as UsageErrorKind;
-use convert::{Converted, DocumentKind, MAX_DOCUMENT_BYTES};
+use convert::{Conversion, DocumentKind, MAX_DOCUMENT_BYTES};
 use resource::{Accept, ByteSource, SectionChoice, SectionUnit};
 use serde_json::json;
 
@@ -102,7 +102,7 @@ fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Converts, and tells a person at a terminal that it goes on.
-async fn convert_with_progress(name: &str, job: ConvertJob<'_>) -> anyhow::Result<Converted> {
+async fn convert_with_progress(name: &str, job: ConvertJob<'_>) -> anyhow::Result<Conversion> {
     let pool = ConvertPool::new(RenderSettings::default().limits());
     let started = Instant::now();
     let mut converting = pool.convert(job);

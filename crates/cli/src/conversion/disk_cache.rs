@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use catalog::layers::rendered::ConvertJob;
-use convert::{Converted, Options};
+use convert::{Conversion, Options};
 
 use super::frame;
 use super::pdf_program::PdfProgram;
@@ -78,13 +78,13 @@ impl DiskCache {
     }
 
     /// The form with this key, if it is there and whole.
-    pub(super) async fn get(&self, key: &str) -> Option<Converted> {
+    pub(super) async fn get(&self, key: &str) -> Option<Conversion> {
         let (cache, key) = (Arc::clone(&self.0), key.to_owned());
         tokio::task::spawn_blocking(move || cache.read(&key)).await.ok()?
     }
 
     /// Keeps a form. One that cannot be kept is made again.
-    pub(super) async fn put(&self, key: String, converted: &Converted) {
+    pub(super) async fn put(&self, key: String, converted: &Conversion) {
         let cache = Arc::clone(&self.0);
         let framed = frame::encode(&Ok(converted.clone()));
         let written = tokio::task::spawn_blocking(move || cache.write(&key, &framed)).await;
@@ -95,7 +95,7 @@ impl DiskCache {
 }
 
 impl CacheFolder {
-    fn read(&self, key: &str) -> Option<Converted> {
+    fn read(&self, key: &str) -> Option<Conversion> {
         let path = self.folder.join(key);
         let bytes = read_regular_file(&path, self.most).ok()?;
         let (checksum, framed) = bytes.split_at_checked(CHECKSUM_BYTES)?;
@@ -178,7 +178,7 @@ fn files(folder: &Path) -> Vec<KeptForm> {
 mod tests {
     use async_trait::async_trait;
     use catalog::layers::rendered::{ConvertJob, DocumentSource, FormExtent};
-    use convert::{Converted, DocumentKind, Form, Options};
+    use convert::{Conversion, DocumentKind, Form, Options};
     use resource::ByteSource;
 
     use super::{DiskCache, DocumentHash};
@@ -210,7 +210,7 @@ mod tests {
     async fn a_form_is_kept_until_there_is_no_room_and_a_broken_one_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let cache = DiskCache::new(folder.path().join("forms"), 40_000);
-        let form = Converted::text("a".repeat(5_000));
+        let form = Conversion::text("a".repeat(5_000));
         for number in 0..20 {
             cache.put(format!("key-{number}"), &form).await;
         }

@@ -1,6 +1,6 @@
 //! The answer of a converter in bytes: what it made, or why it did not.
 
-use convert::{ConvertError, ConvertErrorKind, Converted, Section};
+use convert::{Conversion, ConvertError, ConvertErrorKind, Section};
 
 /// The first bytes of an answer.
 const MAGIC: &[u8; 4] = b"RDC2";
@@ -17,7 +17,7 @@ const FAILURES: [ConvertErrorKind; 4] = [
 const MADE: u8 = 0xFF;
 
 /// Writes an answer.
-pub(super) fn encode(answer: &Result<Converted, ConvertError>) -> Vec<u8> {
+pub(super) fn encode(answer: &Result<Conversion, ConvertError>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     match answer {
         Err(error) => {
@@ -56,7 +56,7 @@ fn push_text(bytes: &mut Vec<u8>, text: &str) {
 
 /// Reads an answer; `None` if it is none. The child may be under the control of its document, so
 /// that nothing in it is trusted.
-pub(super) fn decode(bytes: &[u8]) -> Option<Result<Converted, ConvertError>> {
+pub(super) fn decode(bytes: &[u8]) -> Option<Result<Conversion, ConvertError>> {
     let mut rest = bytes.strip_prefix(MAGIC)?;
     let kind = take(&mut rest, 1)?[0];
     if kind != MADE {
@@ -79,7 +79,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Result<Converted, ConvertError>> {
     let body = rest.to_vec();
     let in_order = sections.is_sorted_by_key(|section| section.start);
     let is_inside = sections.last().is_none_or(|last| last.start <= body.len());
-    (in_order && is_inside).then_some(Ok(Converted { body, sections, losses, is_cut }))
+    (in_order && is_inside).then_some(Ok(Conversion { body, sections, losses, is_cut }))
 }
 
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
@@ -100,7 +100,7 @@ fn take_text(rest: &mut &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use convert::{ConvertError, Converted, Section};
+    use convert::{Conversion, ConvertError, Section};
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
 
     use super::{decode, encode};
@@ -114,14 +114,14 @@ mod tests {
                 Section { is_hidden: title.is_none(), title, start: body.len() }
             });
             let sections = sections.collect();
-            let answer = Ok(Converted { sections, body: body.clone(), losses, is_cut });
+            let answer = Ok(Conversion { sections, body: body.clone(), losses, is_cut });
             prop_assert_eq!(decode(&encode(&answer)), Some(answer));
         }
 
         #[test]
         fn bytes_that_are_no_answer_are_none_or_some_answer(bytes in any::<Vec<u8>>(), cut: usize) {
             prop_assert!(decode(&bytes).is_none() || bytes.starts_with(b"RDC2"));
-            let mut framed = encode(&Ok(Converted::text("text")));
+            let mut framed = encode(&Ok(Conversion::text("text")));
             framed.truncate(cut % framed.len());
             let _ = decode(&framed);
             let mut hostile = b"RDC2\xFF".to_vec();

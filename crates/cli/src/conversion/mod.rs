@@ -20,7 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use catalog::layers::rendered::{ConvertJob, Converter, DocumentSource};
-use convert::{Converted, Options};
+use convert::{Conversion, Options};
 use futures_util::StreamExt;
 use resource::{ByteSource, Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -112,7 +112,7 @@ impl ConvertPool {
         &self,
         job: &ConvertJob<'_>,
         program: Option<&PdfProgram>,
-    ) -> Result<Converted> {
+    ) -> Result<Conversion> {
         let waiting = self.waiting.fetch_add(1, Ordering::Relaxed);
         let _left = WaitingGuard(&self.waiting);
         if waiting >= MAX_WAITING {
@@ -132,7 +132,7 @@ impl ConvertPool {
 
 #[async_trait]
 impl Converter for ConvertPool {
-    async fn convert(&self, job: ConvertJob<'_>) -> Result<Converted> {
+    async fn convert(&self, job: ConvertJob<'_>) -> Result<Conversion> {
         let program = PdfProgram::find(job.kind);
         let Some(cache) = self.cache.as_ref().filter(|_| job.keep) else {
             return self.convert_now(&job, program.as_ref()).await;
@@ -209,7 +209,7 @@ impl Worker {
         Ok(Self { child, input: Some(input), output, group })
     }
 
-    async fn run(mut self, source: &dyn DocumentSource) -> Result<Converted> {
+    async fn run(mut self, source: &dyn DocumentSource) -> Result<Conversion> {
         let input = self.input.take();
         let mut answer = Vec::new();
         let output = &mut self.output;

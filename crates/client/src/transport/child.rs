@@ -56,7 +56,7 @@ pub(crate) fn spawn(
     program: ChildCommand<'_>,
     pending: Arc<PendingRequests>,
     most: usize,
-    farewell: Duration,
+    exit_timeout: Duration,
 ) -> Result<PipeTransport, Error> {
     let mut command = program.command();
     command.env_clear().envs(program.inherited_env.iter().map(|(name, value)| (name, value)));
@@ -78,11 +78,10 @@ pub(crate) fn spawn(
     let complaints = Arc::new(StderrTail::default());
     tokio::spawn(drain_stderr(errors, Arc::clone(&complaints), Arc::clone(&pending)));
     let (pipe, ends) = PipeTransport::start(output, input, Arc::clone(&pending), most);
-    let keeper =
-        ChildSupervisor { child, group, stderr: complaints, pending, exit_timeout: farewell };
+    let keeper = ChildSupervisor { child, group, stderr: complaints, pending, exit_timeout };
     let ending = tokio::spawn(keeper.run(ends));
     // Closing its input, SIGTERM and SIGKILL each have their time.
-    Ok(pipe.with_end_task(ending, farewell * 4 + DRAIN_TIMEOUT))
+    Ok(pipe.with_end_task(ending, exit_timeout * 4 + DRAIN_TIMEOUT))
 }
 
 /// Supervises a program until it has exited.

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use machinery::{MemoryBudget, MemoryHold};
 use parking_lot::Mutex;
 use protocol::json::frame::{self, Message, RequestId};
 use protocol::outbound::request::{self, methods};
+use protocol::outbound::result_text::ResultText;
 use protocol::{Refusal, RpcError, UpstreamNotification};
 use resource::{ProgressSink, ProgressStep};
 use serde_json::value::RawValue;
@@ -25,7 +27,7 @@ const MAX_SERVER_REQUESTS: usize = 16;
 const ACTIVITY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The outcome of a request.
-pub(crate) type RequestOutcome = Result<Box<RawValue>, TransportFailure>;
+pub(crate) type RequestOutcome = Result<ResultText, TransportFailure>;
 
 /// The outcome of a request, and its size until the caller takes it.
 pub(crate) struct ReceivedOutcome {
@@ -42,6 +44,8 @@ pub(crate) struct PendingRequests {
     notifications: Arc<NotificationDispatcher>,
     default_handler: Option<ServerRequestHandler>,
     mask: Arc<SecretMask>,
+    /// What the log calls the server.
+    pub(crate) log_name: Arc<str>,
     memory: Arc<MemoryBudget>,
     server_requests: Arc<Semaphore>,
     answer_sender: OnceLock<AnswerSender>,
@@ -73,14 +77,15 @@ impl PendingRequests {
         dispatcher: Arc<NotificationDispatcher>,
         handler: Option<ServerRequestHandler>,
         mask: Arc<SecretMask>,
-        memory: Arc<MemoryBudget>,
+        (log_name, memory): (&str, &Arc<MemoryBudget>),
     ) -> Arc<Self> {
         Arc::new(Self {
             requests: Mutex::default(),
             notifications: dispatcher,
             default_handler: handler,
             mask,
-            memory,
+            log_name: log_name.into(),
+            memory: Arc::clone(memory),
             server_requests: Arc::new(Semaphore::new(MAX_SERVER_REQUESTS)),
             answer_sender: OnceLock::new(),
             end_reason: watch::Sender::new(None),
@@ -103,8 +108,8 @@ impl PendingRequests {
     }
 
     /// Sets how the client sends its answers. Only the first call counts.
-    pub(crate) fn set_answer_sender(&self, voice: impl Fn(Vec<u8>) + Send + Sync + 'static) {
-        let _ = self.answer_sender.set(Box::new(voice));
+    pub(crate) fn set_answer_sender(&self, sender: impl Fn(Vec<u8>) + Send + Sync + 'static) {
+        let _ = self.answer_sender.set(Box::new(sender));
     }
 
     pub(crate) fn insert(&self, id: u64, waiting: PendingRequest) {
@@ -133,7 +138,7 @@ impl PendingRequests {
     }
 
     fn hand_over(&self, request: PendingRequest, outcome: RequestOutcome) {
-        let bytes = outcome.as_ref().map_or(0, |result| result.get().len());
+        let bytes = outcome.as_ref().map_or(0, ResultText::held_bytes);
         let _memory = self.memory.hold_anyway(bytes);
         let _ = request.outcome.send(ReceivedOutcome { outcome, _memory });
     }
@@ -186,14 +191,18 @@ impl PendingRequests {
     /// carries them, if that is known.
     pub(crate) fn dispatch(
         self: &Arc<Self>,
-        bytes: &[u8],
+        bytes: &Bytes,
         during: Option<u64>,
     ) -> Result<(), Error> {
+        if let Some((id, result)) = ResultText::split(bytes) {
+            self.resolve(Some(&id), Ok(result));
+            return Ok(());
+        }
         for message in frame::parse_lenient(bytes)? {
             match message {
                 Message::Response { id, outcome } => {
                     let masked = |error| self.mask.apply_error(RpcError::decode(error));
-                    let outcome = outcome.map(ToOwned::to_owned).map_err(masked);
+                    let outcome = outcome.map(ResultText::from).map_err(masked);
                     self.resolve(id.as_ref(), outcome)
                 }
                 Message::Request { id, method, params } => {
@@ -208,7 +217,7 @@ impl PendingRequests {
         Ok(())
     }
 
-    fn resolve(&self, id: Option<&RequestId>, outcome: Result<Box<RawValue>, RpcError>) {
+    fn resolve(&self, id: Option<&RequestId>, outcome: Result<ResultText, RpcError>) {
         let named = id.and_then(|id| id.to_string().parse().ok());
         // An error without an id belongs to the only pending request.
         let id = if id.is_none() && outcome.is_err() { self.only_request() } else { named };
@@ -350,8 +359,8 @@ impl PendingRequests {
     }
 
     fn send_answer(&self, message: Vec<u8>) {
-        if let Some(voice) = self.answer_sender.get() {
-            voice(message);
+        if let Some(sender) = self.answer_sender.get() {
+            sender(message);
         }
     }
 }

@@ -82,9 +82,10 @@ impl PipeTransport {
     ) -> (Self, PipeTasks) {
         let (sender, messages) = mpsc::channel(QUEUE_CAPACITY);
         let queue = sender.downgrade();
-        let voice = queue.clone();
+        let answers = queue.clone();
         let waiting = Arc::new(Semaphore::new(MAX_WAITING_ANSWERS));
-        pending.set_answer_sender(move |answer| queue_answer(&voice, &waiting, answer));
+        let server = Arc::clone(&pending.log_name);
+        pending.set_answer_sender(move |answer| queue_answer(&answers, &waiting, &server, answer));
         let reader = tokio::spawn(read_lines(input, Arc::clone(&pending), most));
         let writer = tokio::spawn(write_lines(output, messages));
         let (closer, closing) = oneshot::channel();
@@ -99,9 +100,9 @@ impl PipeTransport {
         (pipe, PipeTasks { closing, reader, writer })
     }
 
-    pub(super) fn with_end_task(mut self, ending: JoinHandle<()>, farewell: Duration) -> Self {
+    pub(super) fn with_end_task(mut self, ending: JoinHandle<()>, timeout: Duration) -> Self {
         self.end_task = tokio::sync::Mutex::new(Some(ending));
-        self.close_timeout = farewell;
+        self.close_timeout = timeout;
         self
     }
 }
@@ -130,15 +131,21 @@ impl Transport for PipeTransport {
 }
 
 /// Queues an answer to a server request. While the queue is full, the answer waits in a task.
-fn queue_answer(queue: &mpsc::WeakSender<Vec<u8>>, waiting: &Arc<Semaphore>, answer: Vec<u8>) {
+fn queue_answer(
+    queue: &mpsc::WeakSender<Vec<u8>>,
+    waiting: &Arc<Semaphore>,
+    server: &Arc<str>,
+    answer: Vec<u8>,
+) {
     let Some(queue) = queue.upgrade() else { return };
     let Err(TrySendError::Full(answer)) = queue.try_send(answer) else { return };
     let Ok(permit) = Arc::clone(waiting).try_acquire_owned() else {
-        return tracing::warn!("dropped an answer to a server that does not read its input");
+        return tracing::warn!("{server}: an answer is dropped, since its input is not read");
     };
+    let server = Arc::clone(server);
     tokio::spawn(async move {
         if queue.send_timeout(answer, ANSWER_TIMEOUT).await.is_err() {
-            tracing::warn!("dropped an answer to a server that did not read its input in time");
+            tracing::warn!("{server}: an answer is dropped, since its input is not read in time");
         }
         drop(permit);
     });
@@ -176,7 +183,8 @@ fn dispatch_line(pending: &Arc<PendingRequests>, line: &InputLine, most: usize) 
             }
         }
         InputLine::TooLong(start) => {
-            tracing::warn!("a server sent a message of more than {most} bytes; it is dropped");
+            let server = &pending.log_name;
+            tracing::warn!("{server}: a message of more than {most} bytes is dropped");
             match response::classify_start(start) {
                 MessageStart::Response(id) => {
                     pending.fail_matching(Some(id), &Error::TooLarge(most))
@@ -219,13 +227,13 @@ mod tests {
         let (sender, mut messages) = mpsc::channel(1);
         let (queue, waiting) = (sender.downgrade(), Arc::new(Semaphore::new(1)));
         for answer in [b"first", b"later", b"extra"] {
-            queue_answer(&queue, &waiting, answer.to_vec());
+            queue_answer(&queue, &waiting, &"the server".into(), answer.to_vec());
         }
         assert_eq!(messages.recv().await.unwrap(), b"first");
         assert_eq!(messages.recv().await.unwrap(), b"later");
         assert!(messages.try_recv().is_err(), "one may wait");
-        queue_answer(&queue, &waiting, b"first".to_vec());
-        queue_answer(&queue, &waiting, b"later".to_vec());
+        queue_answer(&queue, &waiting, &"the server".into(), b"first".to_vec());
+        queue_answer(&queue, &waiting, &"the server".into(), b"later".to_vec());
         tokio::time::sleep(2 * ANSWER_TIMEOUT).await;
         assert_eq!(messages.recv().await.unwrap(), b"first");
         assert!(messages.try_recv().is_err() && waiting.available_permits() == 1);

@@ -3,7 +3,7 @@
 use super::Attachment;
 use super::date::iso_date;
 use super::mime::{MailLimits, MailPart};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::html_body::html_body;
 use crate::markdown::escape;
@@ -157,13 +157,13 @@ pub(super) fn described(content: &MailContent<'_, '_>, message: Option<usize>) -
     described.collect()
 }
 
-fn part_text(part: &MailPart<'_>, options: &Options) -> Result<Converted, ConvertError> {
+fn part_text(part: &MailPart<'_>, options: &Options) -> Result<Conversion, ConvertError> {
     let text = part.text();
     match part.mime() {
         "text/html" => html_body(&text, options),
-        "text/plain" => Ok(Converted::text(plain_text(&text))),
-        _ if part.is_unmarked_multipart() => Ok(Converted::text(plain_text(&text))),
-        _ => Ok(Converted::text(format!("```\n{}\n```", text.trim().replace("```", "` ` `")))),
+        "text/plain" => Ok(Conversion::text(plain_text(&text))),
+        _ if part.is_unmarked_multipart() => Ok(Conversion::text(plain_text(&text))),
+        _ => Ok(Conversion::text(format!("```\n{}\n```", text.trim().replace("```", "` ` `")))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of mail, on small messages.
 
 use super::{attachment, attachments, mailbox_attachment, mailbox_attachments, safe_name};
-use crate::{ConvertErrorKind, Converted, Document, DocumentKind, Form, Options, convert};
+use crate::{Conversion, ConvertErrorKind, Document, DocumentKind, Form, Options, convert};
 
 const MIXED: &str = "From: =?utf-8?B?55Sw5Lit?= <tanaka@example.org>\r\n\
     To: ann@example.com, \"Miller, Bob\" <bob@example.com>\r\nSubject: Plan\r\n\
@@ -14,7 +14,7 @@ const MIXED: &str = "From: =?utf-8?B?55Sw5Lit?= <tanaka@example.org>\r\n\
     Content-Transfer-Encoding: base64\r\nContent-Disposition: attachment\r\n\r\naGVsbG8=\r\n--m\r\n\
     Content-Type: message/rfc822\r\n\r\nSubject: Inner one\r\n\r\ninner words\r\n--m--\r\n";
 
-fn converted(kind: DocumentKind, bytes: &[u8]) -> Converted {
+fn converted(kind: DocumentKind, bytes: &[u8]) -> Conversion {
     convert(&Document { kind, bytes, name: "", options: &Options::default() }, Form::Markdown)
         .unwrap()
 }

@@ -6,7 +6,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::{
-    ConvertError, ConvertErrorKind, Converted, Document, DocumentKind, Form, Options, convert,
+    Conversion, ConvertError, ConvertErrorKind, Document, DocumentKind, Form, Options, convert,
 };
 
 const CONTAINER: &str =
@@ -45,7 +45,7 @@ fn with(more: &[(&str, &str)]) -> Vec<u8> {
     book(&parts)
 }
 
-fn converted(bytes: &[u8]) -> Result<Converted, ConvertError> {
+fn converted(bytes: &[u8]) -> Result<Conversion, ConvertError> {
     let options = Options::default();
     convert(
         &Document { kind: DocumentKind::Epub, bytes, name: "", options: &options },

@@ -7,7 +7,7 @@
 use super::inline::scheme_of;
 use super::main_content::MainContent;
 use super::tree::{HtmlNodeId, HtmlTree, TEXT};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::options::Options;
 
@@ -94,7 +94,7 @@ const ELEMENTS: &[&str] = &[
 ];
 
 /// Makes HTML of `page` that loads and runs nothing.
-pub(crate) fn sanitise(page: &str, options: &Options) -> Result<Converted, ConvertError> {
+pub(crate) fn sanitise(page: &str, options: &Options) -> Result<Conversion, ConvertError> {
     let tree = HtmlTree::parse(page)?;
     let content = MainContent::whole(&tree);
     let mut sanitiser =
@@ -103,7 +103,7 @@ pub(crate) fn sanitise(page: &str, options: &Options) -> Result<Converted, Conve
     if sanitiser.out.len() > options.max_output_bytes {
         return Err(super::over_output_limit(options));
     }
-    Ok(Converted { losses: super::losses(&tree), ..Converted::text(sanitiser.out) })
+    Ok(Conversion { losses: super::losses(&tree), ..Conversion::text(sanitiser.out) })
 }
 
 struct Sanitiser<'a> {

@@ -9,7 +9,7 @@ use resource::{one_line_up_to, words_on_one_line};
 
 use super::chunks::{ImageNote, frames_of, notes_of};
 use super::photo::{PhotoFact, photo_facts};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::options::Options;
 
@@ -20,7 +20,7 @@ const MAX_HEADER_BYTES: u64 = 64 << 20;
 const MAX_NOTE: usize = 2_000;
 
 /// Tells what an image is, without decoding its pixels.
-pub(super) fn describe(bytes: &[u8], options: &Options) -> Result<Converted, ConvertError> {
+pub(super) fn describe(bytes: &[u8], options: &Options) -> Result<Conversion, ConvertError> {
     let format = format_of(bytes)?;
     let header = guard(|| header_of(bytes, format))?;
     let mut text = format!("format: {}\n", name_of(format));
@@ -39,7 +39,7 @@ pub(super) fn describe(bytes: &[u8], options: &Options) -> Result<Converted, Con
         let value = if is_position && !options.with_position { "not shown" } else { &value };
         text.push_str(&format!("note {}: {}\n", short_note(&name), short_note(value)));
     }
-    Ok(Converted::text(text))
+    Ok(Conversion::text(text))
 }
 
 /// The size and colours of an image.

@@ -11,7 +11,7 @@ use quick_xml::name::{Namespace, ResolveResult};
 use super::svg_names::{is_animation, is_attribute, is_element, is_local_value, is_safe_image};
 use super::svg_styles::{SvgStyles, declarations};
 use super::svg_uses::UseGraph;
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::decode::decode;
 use crate::error::ConvertError;
 use crate::options::Options;
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 256;
 const MAX_ATTRIBUTES: usize = 200;
 
 /// Writes an SVG document anew, without what loads or runs something.
-pub(super) fn sanitise(bytes: &[u8], options: &Options) -> Result<Converted, ConvertError> {
+pub(super) fn sanitise(bytes: &[u8], options: &Options) -> Result<Conversion, ConvertError> {
     let source = decode(bytes, declared_charset(bytes));
     let mut reader = NsReader::from_str(&source);
     reader.config_mut().expand_empty_elements = true;
@@ -214,14 +214,14 @@ impl SvgWriter {
         }
     }
 
-    fn finish(self) -> Result<Converted, ConvertError> {
+    fn finish(self) -> Result<Conversion, ConvertError> {
         if !self.has_root || !self.open.is_empty() {
             return Err(ConvertError::damaged("the SVG ends before its last element does"));
         }
         if self.uses.is_over_limit() {
             return Err(ConvertError::over_limit("the SVG copies its elements too often"));
         }
-        let mut converted = Converted::text(self.body);
+        let mut converted = Conversion::text(self.body);
         if self.styles.is_partial {
             converted.losses.push("some rules of style sheets are left out".to_owned());
         }

@@ -6,7 +6,7 @@ use image::codecs::png::PngEncoder;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 
 use super::facts::{convert_error, format_of, guard};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::options::Options;
 
@@ -17,7 +17,7 @@ const MAX_PIXEL_BYTES: u64 = 320 << 20;
 const MAX_DECODER_BYTES: u64 = 512 << 20;
 
 /// Makes the thumbnail of an image. It is never larger than the image.
-pub(super) fn make(bytes: &[u8], options: &Options) -> Result<Converted, ConvertError> {
+pub(super) fn make(bytes: &[u8], options: &Options) -> Result<Conversion, ConvertError> {
     let format = format_of(bytes)?;
     guard(|| {
         let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
@@ -49,7 +49,7 @@ fn shrink(image: DynamicImage, longest: u32) -> DynamicImage {
     image.thumbnail(longest, longest)
 }
 
-fn encode(image: &DynamicImage) -> Result<Converted, ConvertError> {
+fn encode(image: &DynamicImage) -> Result<Conversion, ConvertError> {
     let mut body = Vec::new();
     let encoder = PngEncoder::new(&mut body);
     // Screens show eight bits, and PNG has no more than RGB.
@@ -59,7 +59,7 @@ fn encode(image: &DynamicImage) -> Result<Converted, ConvertError> {
         DynamicImage::ImageRgb8(image.to_rgb8())
     };
     small.write_with_encoder(encoder).map_err(|flaw| convert_error(&flaw))?;
-    Ok(Converted { body, ..Converted::default() })
+    Ok(Conversion { body, ..Conversion::default() })
 }
 
 #[cfg(test)]

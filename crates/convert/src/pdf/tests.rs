@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::document::{Document, DocumentKind};
 use crate::error::{ConvertError, ConvertErrorKind};
 use crate::form::Form;
@@ -73,16 +73,16 @@ fn text(content: &str) -> Vec<u8> {
     stream(format!("BT /F1 12 Tf 15 TL 50 700 Td {content} ET").as_bytes(), "")
 }
 
-fn convert(bytes: &[u8], form: Form) -> Result<Converted, ConvertError> {
+fn convert(bytes: &[u8], form: Form) -> Result<Conversion, ConvertError> {
     let options = Options { pdftotext: None, ..Options::default() };
     convert_with(bytes, form, &options)
 }
 
-fn convert_with(bytes: &[u8], form: Form, options: &Options) -> Result<Converted, ConvertError> {
+fn convert_with(bytes: &[u8], form: Form, options: &Options) -> Result<Conversion, ConvertError> {
     crate::convert(&Document { kind: DocumentKind::Pdf, bytes, name: "a.pdf", options }, form)
 }
 
-fn body(converted: &Converted) -> &str {
+fn body(converted: &Conversion) -> &str {
     std::str::from_utf8(&converted.body).unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::spans::{is_public, normalise, plain_text};
 use super::{ListMarker, RichBlock, RichSpan, RichTable, RichText, SpanContent, SpanStyle};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::html::push_text;
 use crate::options::Options;
@@ -20,7 +20,7 @@ const ELEMENTS: [(SpanStyle, &str); 6] = [
 ];
 
 /// Writes a document as an HTML page.
-pub(crate) fn write_html(text: RichText, options: &Options) -> Result<Converted, ConvertError> {
+pub(crate) fn write_html(text: RichText, options: &Options) -> Result<Conversion, ConvertError> {
     let mut anchors = HashSet::new();
     collect_links(&text.blocks, &mut anchors);
     for note in &text.notes {
@@ -64,7 +64,7 @@ pub(crate) fn write_html(text: RichText, options: &Options) -> Result<Converted,
         writer.wrapped("footer", footer)?;
     }
     writer.out.push_str("</body>\n</html>\n");
-    Ok(Converted { losses: text.losses, ..Converted::text(writer.out) })
+    Ok(Conversion { losses: text.losses, ..Conversion::text(writer.out) })
 }
 
 /// Collects the places of the document that its links lead to.

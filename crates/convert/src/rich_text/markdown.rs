@@ -5,7 +5,7 @@ mod inline;
 use inline::{RichLineContext, inline};
 
 use super::{ListMarker, RichBlock, RichCell, RichNote, RichSpan, RichTable, RichText};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::markdown::{escape, escape_line_start, table};
 use crate::options::Options;
@@ -14,7 +14,10 @@ use crate::options::Options;
 const MAX_COLUMNS: usize = 1_000;
 
 /// Writes a document as Markdown.
-pub(crate) fn write_markdown(text: RichText, options: &Options) -> Result<Converted, ConvertError> {
+pub(crate) fn write_markdown(
+    text: RichText,
+    options: &Options,
+) -> Result<Conversion, ConvertError> {
     let mut out = String::new();
     for header in &text.headers {
         push_margin(&mut out, "Header", header, options);
@@ -26,7 +29,7 @@ pub(crate) fn write_markdown(text: RichText, options: &Options) -> Result<Conver
     for note in &text.notes {
         push_note(&mut out, note, options)?;
     }
-    Ok(Converted { losses: text.losses, ..Converted::text(out) })
+    Ok(Conversion { losses: text.losses, ..Conversion::text(out) })
 }
 
 fn push_margin(out: &mut String, word: &str, blocks: &[RichBlock], options: &Options) {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::write_csv::push_field;
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::decode::decode;
 use crate::document::{Document, DocumentKind};
 use crate::error::ConvertError;
@@ -18,7 +18,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 const MAX_FIELDS: usize = 16_384;
 
 /// Converts comma-separated or tab-separated values.
-pub(super) fn convert(document: &Document<'_>, form: Form) -> Result<Converted, ConvertError> {
+pub(super) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion, ConvertError> {
     let text = decode(document.bytes, None);
     if text.contains('\0') {
         return Err(ConvertError::damaged("the document is no text: it has NUL characters"));
@@ -148,7 +148,7 @@ fn is_blank(record: &[String]) -> bool {
     matches!(record, [only] if only.trim().is_empty())
 }
 
-fn to_markdown(records: &mut Records<'_>, options: &Options) -> Converted {
+fn to_markdown(records: &mut Records<'_>, options: &Options) -> Conversion {
     let mut rows = Vec::new();
     let mut left_rows = 0;
     let mut columns = 0;
@@ -170,11 +170,11 @@ fn to_markdown(records: &mut Records<'_>, options: &Options) -> Converted {
     if let Some(words) = left_out(left_rows, left_columns) {
         text.push_str(&format!("\n*{words}*\n"));
     }
-    Converted::text(text)
+    Conversion::text(text)
 }
 
-fn to_csv(records: &mut Records<'_>, options: &Options) -> Converted {
-    let mut converted = Converted::default();
+fn to_csv(records: &mut Records<'_>, options: &Options) -> Conversion {
+    let mut converted = Conversion::default();
     for record in records {
         for (at, field) in record.iter().enumerate() {
             if at > 0 {
@@ -194,13 +194,13 @@ fn to_csv(records: &mut Records<'_>, options: &Options) -> Converted {
 const OVER_LIMIT: &str = "rows are left out: the result is over the limit of bytes";
 
 /// An array of objects if the first record can name their members, else of arrays.
-fn to_json(records: &mut Records<'_>, options: &Options) -> Converted {
+fn to_json(records: &mut Records<'_>, options: &Options) -> Conversion {
     let mut records = records.filter(|record| !is_blank(record)).peekable();
     let header = records.peek().filter(|record| is_header(record)).cloned();
     if header.is_some() {
         records.next();
     }
-    let mut converted = Converted::default();
+    let mut converted = Conversion::default();
     converted.push_str("[");
     for (at, record) in records.enumerate() {
         converted.push_str(if at == 0 { "\n" } else { ",\n" });
@@ -247,9 +247,9 @@ fn object(names: &[String], record: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Records, delimiter};
-    use crate::{Converted, Document, DocumentKind, Form, Options, convert};
+    use crate::{Conversion, Document, DocumentKind, Form, Options, convert};
 
-    fn converted(text: &[u8], kind: DocumentKind, form: Form) -> Converted {
+    fn converted(text: &[u8], kind: DocumentKind, form: Form) -> Conversion {
         let options = Options { max_table_rows: 3, max_table_columns: 3, ..Options::default() };
         convert(&Document { kind, bytes: text, name: "", options: &options }, form).unwrap()
     }

@@ -1,6 +1,6 @@
 //! Cells of sheets, as readers of workbooks hand them to writers: row by row.
 
-use crate::converted::counted;
+use crate::conversion::counted;
 
 /// The most columns of a sheet.
 pub(crate) const MAX_COLUMNS: u32 = 16_384;

@@ -6,7 +6,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use crate::{
-    ConvertError, ConvertErrorKind, Converted, Document, DocumentKind, Form, Options, convert,
+    Conversion, ConvertError, ConvertErrorKind, Document, DocumentKind, Form, Options, convert,
 };
 
 const TYPES: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -70,7 +70,7 @@ fn rows(rows: &str) -> String {
     format!("<worksheet><sheetData>{rows}</sheetData></worksheet>")
 }
 
-fn converted(kind: DocumentKind, bytes: &[u8], form: Form) -> Result<Converted, ConvertError> {
+fn converted(kind: DocumentKind, bytes: &[u8], form: Form) -> Result<Conversion, ConvertError> {
     let options = Options { max_table_rows: 4, max_table_columns: 3, ..Options::default() };
     convert(&Document { kind, bytes, name: "", options: &options }, form)
 }

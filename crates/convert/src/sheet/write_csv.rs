@@ -1,7 +1,7 @@
 //! Sheets as comma-separated values, with the texts that cells show.
 
 use super::grid::{SheetExtras, SheetRow, SheetWriter};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::options::Options;
 
 /// The most equal rows in a row that are written out.
@@ -9,7 +9,7 @@ pub(crate) const MAX_REPEATED_ROWS: u32 = 10_000;
 
 /// Writes sheets as comma-separated values, one after another.
 pub(crate) struct SheetCsv<'a> {
-    converted: Converted,
+    converted: Conversion,
     options: &'a Options,
     /// The rows of the sheet, each as long as its last cell, without line ends.
     rows: Vec<u8>,
@@ -22,7 +22,7 @@ pub(crate) struct SheetCsv<'a> {
 impl<'a> SheetCsv<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
         Self {
-            converted: Converted::default(),
+            converted: Conversion::default(),
             options,
             rows: Vec::new(),
             ends: Vec::new(),
@@ -31,7 +31,7 @@ impl<'a> SheetCsv<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Converted {
+    pub(crate) fn finish(mut self) -> Conversion {
         if self.is_full {
             self.cut("rows are left out: the result is over the limit of bytes".to_owned());
         }

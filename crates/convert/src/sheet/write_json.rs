@@ -6,12 +6,12 @@ use super::grid::{
     CellNote, CellValue, SheetCell, SheetExtras, SheetRow, SheetWriter, cell_address,
 };
 use super::write_csv::MAX_REPEATED_ROWS;
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::options::Options;
 
 /// Writes sheets as JSON: one value, so that it has no sections.
 pub(crate) struct SheetJson<'a> {
-    converted: Converted,
+    converted: Conversion,
     options: &'a Options,
     /// Members of an object: the address of a cell, and its formula or link.
     formulas: String,
@@ -24,7 +24,7 @@ pub(crate) struct SheetJson<'a> {
 
 impl<'a> SheetJson<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
-        let mut converted = Converted::default();
+        let mut converted = Conversion::default();
         converted.push_str("{\"sheets\":[");
         Self {
             converted,
@@ -38,7 +38,7 @@ impl<'a> SheetJson<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Converted {
+    pub(crate) fn finish(mut self) -> Conversion {
         if self.is_full {
             self.cut("rows are left out: the result is over the limit of bytes".to_owned());
         }

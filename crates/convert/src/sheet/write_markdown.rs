@@ -3,7 +3,7 @@
 use super::grid::{
     CellNote, CellValue, SheetCell, SheetExtras, SheetRow, SheetWriter, cell_address,
 };
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::markdown::{escape, left_out, table};
 use crate::options::Options;
 
@@ -18,7 +18,7 @@ const MAX_RANGES: usize = 50;
 
 /// Writes sheets as Markdown.
 pub(crate) struct SheetMarkdown<'a> {
-    converted: Converted,
+    converted: Conversion,
     options: &'a Options,
     /// The rows of the block that is being read.
     block: Vec<BlockRow>,
@@ -45,7 +45,7 @@ struct BlockRow {
 impl<'a> SheetMarkdown<'a> {
     pub(crate) fn new(options: &'a Options) -> Self {
         Self {
-            converted: Converted::default(),
+            converted: Conversion::default(),
             options,
             block: Vec::new(),
             next_row: 0,
@@ -58,7 +58,7 @@ impl<'a> SheetMarkdown<'a> {
         }
     }
 
-    pub(crate) fn finish(self) -> Converted {
+    pub(crate) fn finish(self) -> Conversion {
         self.converted
     }
 

@@ -1,6 +1,6 @@
 //! Decks: the slides of a presentation between its readers and the writer.
 
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::options::Options;
 use crate::rich_text::{RichBlock, RichSpan, SpanStyle, push_blocks};
@@ -35,8 +35,8 @@ impl SlideDeck {
     }
 
     /// Writes a section for each slide.
-    pub(super) fn write_markdown(self, options: &Options) -> Result<Converted, ConvertError> {
-        let mut converted = Converted { losses: self.losses, ..Converted::default() };
+    pub(super) fn write_markdown(self, options: &Options) -> Result<Conversion, ConvertError> {
+        let mut converted = Conversion { losses: self.losses, ..Conversion::default() };
         for (at, slide) in self.slides.into_iter().enumerate() {
             if at > 0 {
                 converted.push_str("\n");

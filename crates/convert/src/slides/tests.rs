@@ -1,6 +1,6 @@
 //! Tests of the readers of presentations.
 
-use crate::converted::Section;
+use crate::conversion::Section;
 use crate::document::DocumentKind;
 use crate::error::ConvertErrorKind;
 use crate::form::Form;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
 use super::names::{base_name, language_key};
-use crate::converted::Converted;
+use crate::conversion::Conversion;
 use crate::error::ConvertError;
 use crate::html::over_output_limit;
 use crate::options::Options;
@@ -224,7 +224,7 @@ pub(super) fn highlight_file(
     text: &str,
     name: &str,
     options: &Options,
-) -> Result<Converted, ConvertError> {
+) -> Result<Conversion, ConvertError> {
     let mut highlighter = Highlighter::for_file(name, text.lines().next().unwrap_or(""));
     let mut budget = HighlightBudget::new();
     let mut out = String::with_capacity(text.len() * 2);
@@ -245,7 +245,7 @@ pub(super) fn highlight_file(
     if highlighter.is_none() {
         losses.push("no grammar knows this language: it is not highlighted".to_owned());
     }
-    Ok(Converted { losses, ..Converted::text(out) })
+    Ok(Conversion { losses, ..Conversion::text(out) })
 }
 
 fn push_span(out: &mut String, code: &str, class: Option<&str>) {

@@ -16,7 +16,7 @@ use std::vec::IntoIter;
 use serde_json::Value;
 
 use super::names::language_key;
-use crate::converted::{Converted, counted};
+use crate::conversion::{Conversion, counted};
 use crate::error::ConvertError;
 
 /// The deepest nesting of an outline.
@@ -66,7 +66,7 @@ impl OutlineSymbols {
 }
 
 /// The outline of a file as JSON.
-pub(super) fn outline(text: &str, name: &str) -> Result<Converted, ConvertError> {
+pub(super) fn outline(text: &str, name: &str) -> Result<Conversion, ConvertError> {
     let mut losses = Vec::new();
     let read = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
     if read.len() < text.len() {
@@ -83,7 +83,7 @@ pub(super) fn outline(text: &str, name: &str) -> Result<Converted, ConvertError>
     let mut json = String::new();
     push_level(&mut json, &mut symbols.list.into_iter().peekable(), 0);
     json.push('\n');
-    Ok(Converted { losses, ..Converted::text(json) })
+    Ok(Conversion { losses, ..Conversion::text(json) })
 }
 
 fn find_symbols(text: &str, key: &str) -> OutlineSymbols {

@@ -151,7 +151,7 @@ pub enum Call {
         /// The text typed so far.
         typed: String,
         /// Arguments that already have a value.
-        settled: BTreeMap<String, String>,
+        resolved: BTreeMap<String, String>,
     },
     /// Completes a variable of a resource template.
     CompleteTemplate {
@@ -162,7 +162,7 @@ pub enum Call {
         /// The text typed so far.
         typed: String,
         /// Variables that already have a value.
-        settled: BTreeMap<String, String>,
+        resolved: BTreeMap<String, String>,
     },
 }
 
@@ -232,12 +232,12 @@ impl Call {
             Method::ListSkills => Self::ListSkills { cursor: meta.cursor()? },
             Method::GetSkill => Self::GetSkill { uri: uri()? },
             Method::Complete => completion::decode_completion(params, most)?,
-            Method::ListComponents(offer) => {
-                Self::ListComponents { component: offer, cursor: meta.cursor()? }
+            Method::ListComponents(component) => {
+                Self::ListComponents { component, cursor: meta.cursor()? }
             }
-            Method::InvokeComponent(offer) => {
+            Method::InvokeComponent(component) => {
                 let params = params.map_or("{}", RawValue::get).into();
-                Self::InvokeComponent { component: offer, name: meta.component_name(most)?, params }
+                Self::InvokeComponent { component, name: meta.component_name(most)?, params }
             }
             Method::Task(action) => {
                 meta.require_tasks()?;

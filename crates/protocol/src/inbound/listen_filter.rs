@@ -72,16 +72,16 @@ impl ListenFilter {
                 read.map_err(|flaw| bad(format!("resourceSubscriptions: {flaw}")))?
             }
         };
-        let offers = [
+        let components = [
             (ComponentKind::Tool, notifications.tools_list_changed),
             (ComponentKind::Prompt, notifications.prompts_list_changed),
         ];
-        let offers = offers.iter().filter(|(_, asked)| *asked == Some(true));
-        let offers = offers.map(|(offer, _)| *offer).collect();
+        let components = components.iter().filter(|(_, asked)| *asked == Some(true));
+        let components = components.map(|(kind, _)| *kind).collect();
         let lists = notifications.resources_list_changed.unwrap_or(false);
         let mut tasks = notifications.task_ids.unwrap_or_default();
         tasks.truncate(Self::MAX_TASKS);
-        Ok(Self { resource_list: lists, component_lists: offers, resources, tasks })
+        Ok(Self { resource_list: lists, component_lists: components, resources, tasks })
     }
 }
 
@@ -166,13 +166,13 @@ mod tests {
     /// S-13: unknown kinds are ignored. S-14: the filter itself is required.
     #[test]
     fn what_we_know_is_read_and_the_rest_is_no_wish() {
-        let wishes = decode(
+        let filter = decode(
             r#"{"notifications":{"resourcesListChanged":true,"toolsListChanged":true,"new":{},
                "resourceSubscriptions":["a:1","a:2","a:1","no uri","a:3456789012345678901"]}}"#,
         );
-        let wishes = wishes.unwrap();
-        assert!(wishes.resource_list);
-        let granted = serde_json::to_string(&wishes).unwrap();
+        let filter = filter.unwrap();
+        assert!(filter.resource_list);
+        let granted = serde_json::to_string(&filter).unwrap();
         assert_eq!(
             granted,
             r#"{"resourcesListChanged":true,"toolsListChanged":true,"resourceSubscriptions":["a:1","a:2"]}"#

@@ -6,5 +6,6 @@ pub mod input_request;
 pub mod peer;
 pub mod request;
 pub mod response;
+pub mod result_text;
 pub mod task;
 pub mod uri_rewrite;

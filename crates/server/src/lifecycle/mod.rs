@@ -118,7 +118,7 @@ impl DecodedRequest {
     /// The filter of a listening request; `None` for any other.
     pub(crate) fn listen_filter(&self) -> Option<&ListenFilter> {
         match &self.call {
-            Call::Listen(wishes) => Some(wishes),
+            Call::Listen(filter) => Some(filter),
             _ => None,
         }
     }
@@ -127,19 +127,19 @@ impl DecodedRequest {
     pub(crate) fn in_session(
         mut self,
         server: &Server,
-        guest: &Arc<ClientSession>,
+        session: &Arc<ClientSession>,
         subscriber: &Arc<SessionSubscriptions>,
     ) -> Self {
         self.exchange.subscriber = Some(Arc::clone(subscriber));
-        self.exchange.client_session = Some(Arc::clone(guest));
-        self.exchange.client.clone_from(&guest.client);
+        self.exchange.client_session = Some(Arc::clone(session));
+        self.exchange.client.clone_from(&session.client);
         let may_be_asked = match &self.call {
             Call::InvokeComponent { .. } => true,
-            Call::Read { .. } => input_request::allows_any_input(&guest.capabilities),
+            Call::Read { .. } => input_request::allows_any_input(&session.capabilities),
             _ => false,
         };
         if may_be_asked {
-            self.attach_caller(server, CallerKind::Session(Arc::clone(guest)));
+            self.attach_caller(server, CallerKind::Session(Arc::clone(session)));
         }
         self
     }
@@ -176,9 +176,9 @@ impl DecodedRequest {
             Call::Read { input_response: reply, .. } => reply.take(),
             _ => None,
         };
-        let voice = RequestCaller::new(kind, reply, server.limits.client_answer_timeout);
+        let caller = RequestCaller::new(kind, reply, server.limits.client_answer_timeout);
         let ctx = self.exchange.ctx.clone();
-        let (ctx, reports) = InterimMessages::with_caller(ctx, self.interim.take(), voice);
+        let (ctx, reports) = InterimMessages::with_caller(ctx, self.interim.take(), caller);
         (self.exchange.ctx, self.interim) = (ctx, Some(reports));
     }
 

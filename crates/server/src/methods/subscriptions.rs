@@ -185,7 +185,7 @@ impl ListenSubscriptions {
             held.push(subscription);
             match interest {
                 Interest::Resource(uri) => told.resources.push(uri),
-                Interest::Components(offer) => told.component_lists.push(offer),
+                Interest::Components(component) => told.component_lists.push(component),
                 Interest::Listing | Interest::Everything => told.resource_list = true,
             }
         }
@@ -241,12 +241,12 @@ fn available_components(
     wanted: impl IntoIterator<Item = ComponentKind>,
 ) -> Vec<ComponentKind> {
     let ctx = Context::new(principal.clone());
-    wanted.into_iter().filter(|offer| server.has_component(&ctx, *offer)).collect()
+    wanted.into_iter().filter(|component| server.has_component(&ctx, *component)).collect()
 }
 
 fn to_notice((letter, words): (PendingChange, ExtraFields)) -> Notice {
     let notice = match letter {
-        PendingChange::Components(offer) => Notice::ComponentsChanged(offer),
+        PendingChange::Components(component) => Notice::ComponentsChanged(component),
         PendingChange::Resource(uri) => Notice::Updated(uri),
         PendingChange::Listing | PendingChange::Everything => Notice::ListChanged,
     };

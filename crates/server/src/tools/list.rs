@@ -52,11 +52,11 @@ pub(super) async fn list_resources(
     let seal_position = |place: Vec<u8>| server.cursors.seal(ctx, &seal, &Cursor(place.into()));
     let cursor = found.next_position.map(seal_position);
     let FilteredPage { resources, absent, .. } = found;
-    Ok(list_result(server, list, Listed { resources, cursor, absent }))
+    Ok(list_result(server, list, ListPage { resources, cursor, absent }))
 }
 
 /// One page for a client.
-struct Listed {
+struct ListPage {
     resources: Vec<Arc<Resource>>,
     cursor: Option<String>,
     absent: Vec<Absence>,
@@ -246,8 +246,8 @@ fn list_mounts(mounts: &[MountInfo]) -> ToolResult {
     ToolResult::with_text(lines, ToolOutput::Mounts { mounts: mounts.iter().map(row).collect() })
 }
 
-fn list_result(server: &Server, list: &ListArguments, found: Listed) -> ToolResult {
-    let Listed { resources, cursor, absent } = found;
+fn list_result(server: &Server, list: &ListArguments, found: ListPage) -> ToolResult {
+    let ListPage { resources, cursor, absent } = found;
     let details = RowDetails {
         modified: list.sort == Some(SortOrder::Modified) || list.filter.modified_since.is_some(),
         priority: list.sort == Some(SortOrder::Priority) || list.filter.min_priority.is_some(),

@@ -30,8 +30,8 @@ pub(super) async fn watch_resources(
     let principal = exchange.ctx.principal();
     let watcher = match (&known, &exchange.client_session) {
         (Some(watcher), _) => Arc::clone(watcher),
-        (None, Some(guest)) => {
-            guest.watcher_or_begin(|| server.watchers.create(WatcherOwner::Session, principal))?
+        (None, Some(session)) => {
+            session.watcher_or_begin(|| server.watchers.create(WatcherOwner::Session, principal))?
         }
         (None, None) => server.watchers.create(WatcherOwner::Handle, principal)?,
     };
@@ -141,9 +141,9 @@ fn find_watcher(
     handle: Option<&str>,
 ) -> Result<Option<Arc<Watcher>>> {
     let known = match (&exchange.client_session, handle) {
-        (Some(guest), None) => return Ok(guest.current_watcher()),
-        (Some(guest), Some(handle)) => {
-            guest.current_watcher().filter(|known| known.handle == handle)
+        (Some(session), None) => return Ok(session.current_watcher()),
+        (Some(session), Some(handle)) => {
+            session.current_watcher().filter(|known| known.handle == handle)
         }
         (None, Some(handle)) => server.watchers.find_by_handle(handle, exchange.ctx.principal()),
         (None, None) => return Ok(None),

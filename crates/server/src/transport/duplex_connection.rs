@@ -5,9 +5,11 @@
 //! its answer is in that channel: backpressure against clients that do not read.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use machinery::{MemoryBudget, MemoryHold};
 use parking_lot::Mutex;
 use protocol::inbound::call::ClientNotification;
@@ -30,8 +32,8 @@ use crate::server::Server;
 use crate::transport::pipe_audit::PipeAudit;
 use crate::transport::wait_for_signal;
 
-/// Capacity of the channel to the writer.
-pub(crate) const OUTBOUND_QUEUE: usize = 4;
+/// Capacity of the channel to the writer, which sends what waits there in one piece.
+pub(crate) const OUTBOUND_QUEUE: usize = 16;
 
 const LISTEN_IN_BATCH: &str = "a listening request cannot be part of a batch";
 
@@ -137,10 +139,10 @@ impl DuplexConnection {
                     Ok(one)
                 });
                 match entered {
-                    Ok(DecodedRequest { exchange, call: Call::Listen(wishes), .. }) => {
-                        self.spawn_listener(exchange, wishes, audit);
+                    Ok(DecodedRequest { exchange, call: Call::Listen(filter), .. }) => {
+                        self.spawn_listener(exchange, filter, audit);
                     }
-                    Ok(opened) => self.spawn_request(opened, audit),
+                    Ok(opened) => self.start_request(opened, audit),
                     Err(refusal) => {
                         self.send(PipeAudit::watch(audit, refusal.encode(Some(&id)))).await;
                     }
@@ -196,20 +198,26 @@ impl DuplexConnection {
         }
     }
 
-    /// Runs a request in a task of its own. All but `initialize` can be cancelled.
-    fn spawn_request(self: &Arc<Self>, request: DecodedRequest, audit: Option<Arc<PipeAudit>>) {
+    /// Runs a request: at once as far as it gets without waiting, then in a task of its own. There,
+    /// all but `initialize` can be cancelled.
+    fn start_request(self: &Arc<Self>, request: DecodedRequest, audit: Option<Arc<PipeAudit>>) {
         let id = request.exchange.id.clone();
         let stoppable = !request.is_initialize();
         if matches!(request.call, Call::Subscribe { .. }) {
             self.start_notifications();
         }
         let this = Arc::clone(self);
-        let handle = self.spawn(async move {
+        let mut work = Box::pin(async move {
             let id = request.exchange.id.clone();
             let answer = this.run_request(request).await;
             this.send(PipeAudit::watch(audit, answer)).await;
             this.state.lock().in_flight.remove(&id);
         });
+        // Most requests wait for nothing; a task and its wake-ups would cost more than their work.
+        if work.as_mut().now_or_never().is_some() {
+            return;
+        }
+        let handle = self.spawn(work);
         if stoppable {
             self.set_abort_handle(&id, handle);
         }
@@ -233,7 +241,7 @@ impl DuplexConnection {
         let id = exchange.id.clone();
         let (server, out) = (Arc::clone(&self.server), self.out.clone());
         let mut closing = self.closing.subscribe();
-        let handle = self.spawn(async move {
+        let handle = self.spawn(Box::pin(async move {
             let mut listening = ListenSubscriptions::open(&server, &exchange, filter).await;
             // Whoever ends it, it was served.
             audit.iter().for_each(|audit| audit.note_answer());
@@ -249,7 +257,7 @@ impl DuplexConnection {
             }
             let end = PipeAudit::watch(audit, server.finish_listening(&exchange));
             let _ = out.send(end).await;
-        });
+        }));
         self.set_abort_handle(&id, handle);
     }
 
@@ -260,7 +268,7 @@ impl DuplexConnection {
         }
         let (subscriber, out) = (Arc::clone(&self.subscriber), self.out.clone());
         let mut closing = self.closing.subscribe();
-        self.spawn(async move {
+        self.spawn(Box::pin(async move {
             loop {
                 let notice = tokio::select! {
                     notice = subscriber.next() => notice,
@@ -270,7 +278,7 @@ impl DuplexConnection {
                     return;
                 }
             }
-        });
+        }));
     }
 
     async fn run_request(&self, request: DecodedRequest) -> Outgoing {
@@ -340,21 +348,21 @@ impl DuplexConnection {
             return;
         }
         let this = Arc::clone(self);
-        self.spawn(async move {
+        self.spawn(Box::pin(async move {
             for (one, audit) in opened {
                 ready.push(PipeAudit::watch(audit, this.run_request(one).await));
             }
             this.send(Outgoing::batch(ready)).await;
             let under_way = &mut this.state.lock().in_flight;
             ids.iter().for_each(|id| drop(under_way.remove(id)));
-        });
+        }));
     }
 
     fn handle_response(&self, id: Option<&RequestId>, outcome: Result<&RawJson, &RawJson>) {
-        let guest =
+        let session =
             self.state.lock().handshake.as_ref().map(|agreed| Arc::clone(&agreed.client_session));
-        if let Some(guest) = guest {
-            guest.deliver_answer(id, outcome);
+        if let Some(session) = session {
+            session.deliver_answer(id, outcome);
         }
     }
 
@@ -406,11 +414,11 @@ impl DuplexConnection {
         }
     }
 
-    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    /// Spawns a future that is boxed: moved into its task, it would be copied many times on the way.
+    fn spawn(&self, work: Pin<Box<impl Future<Output = ()> + Send + 'static>>) -> AbortHandle {
         let mut state = self.state.lock();
         while state.tasks.try_join_next().is_some() {}
-        // A future moved into its task is copied many times on the way; a pointer is not.
-        state.tasks.spawn(Box::pin(work))
+        state.tasks.spawn(work)
     }
 
     /// Sends `message`; ignores a closed channel.

@@ -47,13 +47,13 @@ impl RequestCaller {
         reply: Option<Json>,
         patience: Duration,
     ) -> (Self, mpsc::Receiver<Outgoing>) {
-        let (out, said) = mpsc::channel(MESSAGE_QUEUE);
-        (Self { kind, reply, answer_timeout: patience, out }, said)
+        let (out, messages) = mpsc::channel(MESSAGE_QUEUE);
+        (Self { kind, reply, answer_timeout: patience, out }, messages)
     }
 
     fn min_level(&self) -> Option<LogLevel> {
         match &self.kind {
-            CallerKind::Session(guest) => guest.level(),
+            CallerKind::Session(session) => session.level(),
             CallerKind::Stateless { level, .. } => *level,
         }
     }
@@ -63,14 +63,14 @@ impl RequestCaller {
 impl Caller for RequestCaller {
     fn id(&self) -> u64 {
         match &self.kind {
-            CallerKind::Session(guest) => guest.number,
+            CallerKind::Session(session) => session.number,
             CallerKind::Stateless { number, .. } => *number,
         }
     }
 
     fn capabilities(&self) -> &Json {
         match &self.kind {
-            CallerKind::Session(guest) => &guest.capabilities,
+            CallerKind::Session(session) => &session.capabilities,
             CallerKind::Stateless { can, .. } => can,
         }
     }
@@ -83,14 +83,14 @@ impl Caller for RequestCaller {
         let cannot = |words: &str| {
             Error::new(ErrorKind::Unsupported, format!("cannot ask the client: {words}"))
         };
-        let CallerKind::Session(guest) = &self.kind else {
+        let CallerKind::Session(session) = &self.kind else {
             return Err(cannot("it has no session"));
         };
-        if !input_request::allows_input(&guest.capabilities, method, params) {
+        if !input_request::allows_input(&session.capabilities, method, params) {
             return Err(cannot(&format!("it did not declare support for {method}")));
         }
         let late = |_| Err(Error::unavailable("the client did not answer a request in time"));
-        time::timeout(self.answer_timeout, guest.send_request(&self.out, method, params))
+        time::timeout(self.answer_timeout, session.send_request(&self.out, method, params))
             .await
             .unwrap_or_else(late)
     }
@@ -106,8 +106,8 @@ impl Caller for RequestCaller {
     fn log(&self, message: &Json) {
         let wanted = match &self.kind {
             // MCP 2025-11-25, logging: without a level the server chooses. We send everything.
-            CallerKind::Session(guest) => {
-                guest.level().is_none_or(|least| LogLevel::of_message(message) >= Some(least))
+            CallerKind::Session(session) => {
+                session.level().is_none_or(|least| LogLevel::of_message(message) >= Some(least))
             }
             // MCP 2026-07-28, logging: without a level the client gets nothing.
             CallerKind::Stateless { level, .. } => {

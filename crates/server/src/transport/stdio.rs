@@ -10,6 +10,7 @@ use resource::Principal;
 use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time;
 
 use crate::audit::AuditSink;
@@ -17,10 +18,16 @@ use crate::clients::ClientTransport;
 use crate::server::Server;
 use crate::transport::duplex_connection::{DuplexConnection, OUTBOUND_QUEUE};
 
+/// The room for each read from the client. A message rarely needs a second one.
+const MIN_READ: usize = 8 << 10;
+
+/// Answers beyond this size are not collected for one write.
+const MAX_WRITE: usize = 64 << 10;
+
 /// Serves without an audit.
 pub async fn serve(
     server: Arc<Server>,
-    input: impl AsyncRead + Unpin,
+    input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
@@ -31,7 +38,10 @@ pub async fn serve(
 /// within a grace period.
 pub async fn serve_audited(
     server: Arc<Server>,
-    (input, output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin + Send + 'static),
+    (input, output): (
+        impl AsyncRead + Unpin + Send + 'static,
+        impl AsyncWrite + Unpin + Send + 'static,
+    ),
     shutdown: impl Future<Output = ()>,
     audit: Option<Arc<dyn AuditSink>>,
 ) -> io::Result<()> {
@@ -39,19 +49,24 @@ pub async fn serve_audited(
     let mut writer = tokio::spawn(write_messages(messages, output));
     let sender = (Principal::local(), ClientTransport::Stdio);
     let conversation = DuplexConnection::new(Arc::clone(&server), out.clone(), sender, audit);
+    // A task, like the writer: on the main thread, each message would wake two threads. It ends
+    // when it is dropped.
+    let mut reader = JoinSet::new();
+    reader.spawn(read_messages(Arc::clone(&server), Arc::clone(&conversation), input, out.clone()));
     let listened = tokio::select! {
-        listened = read_messages(&server, &conversation, input, &out) => listened,
+        Some(listened) = reader.join_next() => listened.map_err(io::Error::other)?,
         () = shutdown => Ok(()),
         // The client has closed our output: no answer can reach it.
         written = &mut writer => return unless_closed(written.map_err(io::Error::other)?),
     };
+    reader.shutdown().await;
     // Do not wait longer for a client that does not read its answers.
-    let farewell = time::timeout(server.limits.shutdown_grace, async {
+    let drained = time::timeout(server.limits.shutdown_grace, async {
         conversation.drain().await;
         drop((conversation, out));
         writer.await
     });
-    match farewell.await {
+    match drained.await {
         Ok(written) => unless_closed(written.map_err(io::Error::other)?).and(listened),
         Err(_) => listened,
     }
@@ -66,14 +81,15 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
 }
 
 async fn read_messages(
-    server: &Server,
-    conversation: &Arc<DuplexConnection>,
+    server: Arc<Server>,
+    conversation: Arc<DuplexConnection>,
     mut input: impl AsyncRead + Unpin,
-    out: &mpsc::Sender<Outgoing>,
+    out: mpsc::Sender<Outgoing>,
 ) -> io::Result<()> {
     let mut lines =
         StdioLineReader { max_bytes: server.limits.message, ..StdioLineReader::default() };
     loop {
+        lines.buffer.reserve(MIN_READ);
         let read = or_end(input.read_buf(&mut lines.buffer).await)?;
         if read == 0 {
             // The last line may lack a newline.
@@ -108,20 +124,35 @@ async fn write_messages(
     mut messages: mpsc::Receiver<Outgoing>,
     mut output: impl AsyncWrite + Unpin,
 ) -> io::Result<()> {
+    let mut lines = BytesMut::new();
     while let Some(message) = messages.recv().await {
-        match message.into_bytes() {
-            Ok(bytes) => write_line(&mut output, bytes).await?,
-            Err(message) => write_stream(&mut output, message).await?,
+        // What waits already goes out with it, in one write.
+        let mut next = Some(message);
+        while let Some(message) = next.take() {
+            match message.into_bytes() {
+                Ok(bytes) => add_line(&mut lines, bytes),
+                Err(message) => {
+                    output.write_all(&lines.split()).await?;
+                    write_stream(&mut output, message).await?;
+                }
+            }
+            if lines.len() < MAX_WRITE {
+                next = messages.try_recv().ok();
+            }
         }
+        output.write_all(&lines.split()).await?;
         output.flush().await?;
     }
     Ok(())
 }
 
-async fn write_line(output: &mut (impl AsyncWrite + Unpin), bytes: Bytes) -> io::Result<()> {
-    let mut line = BytesMut::from(bytes);
-    line.extend_from_slice(b"\n");
-    output.write_all(&line).await
+fn add_line(lines: &mut BytesMut, bytes: Bytes) {
+    match lines.is_empty() {
+        // Not copied if nobody else holds them.
+        true => *lines = BytesMut::from(bytes),
+        false => lines.extend_from_slice(&bytes),
+    }
+    lines.extend_from_slice(b"\n");
 }
 
 async fn write_stream(
@@ -137,11 +168,12 @@ async fn write_stream(
                 let why = error.with_causes();
                 tracing::warn!("an answer failed after part of it was sent: {why}");
                 output.write_all(b"\n").await?;
+                let mut lines = BytesMut::new();
                 for apology in message.failure_responses().filter_map(|told| told.into_bytes().ok())
                 {
-                    write_line(output, apology).await?;
+                    add_line(&mut lines, apology);
                 }
-                return Ok(());
+                return output.write_all(&lines).await;
             }
         }
     }

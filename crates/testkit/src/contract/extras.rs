@@ -41,13 +41,13 @@ pub async fn variables_are_as_told(provider: &dyn Provider) {
 /// The provider completes every variable of every template, and refuses unknown ones.
 pub async fn completions_answer(provider: &dyn Provider) {
     let Some(complete) = provider.facets().complete else { return };
-    let (ctx, settled) = (&ctx(), BTreeMap::new());
+    let (ctx, resolved) = (&ctx(), BTreeMap::new());
     for template in templates(provider, 1000).await {
         let ask = |variable| CompletionRequest {
             template: template.uri.as_str(),
             variable,
             typed: "",
-            resolved: &settled,
+            resolved: &resolved,
         };
         for variable in template.uri.variables() {
             let told = complete.complete(ctx, &ask(variable)).await;
@@ -69,7 +69,7 @@ pub async fn completions_answer(provider: &dyn Provider) {
         template: "x-none://{a}",
         variable: "a",
         typed: "",
-        resolved: &settled,
+        resolved: &resolved,
     };
     let kind = complete.complete(ctx, &unknown).await.err().map(|error| error.kind);
     assert_eq!(kind, Some(ErrorKind::Invalid), "an unknown template");

@@ -74,7 +74,7 @@ fn touches(change: &Change, interest: &Interest, parents: &[Uri]) -> bool {
     match (interest, change.without_extra()) {
         (Interest::Everything, _) => true,
         (Interest::Listing, change) => *change == Change::Listing,
-        (Interest::Components(offer), change) => *change == Change::Components(*offer),
+        (Interest::Components(component), change) => *change == Change::Components(*component),
         (Interest::Resource(wanted), Change::Updated(uri) | Change::Removed(uri)) => {
             wanted == uri || parents.contains(wanted)
         }

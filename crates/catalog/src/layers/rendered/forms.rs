@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use convert::{Converted, DocumentKind, Form, MAX_DOCUMENT_BYTES, Section};
+use convert::{Conversion, DocumentKind, Form, MAX_DOCUMENT_BYTES, Section};
 use futures_util::{StreamExt, stream};
 use machinery::{Cache, CacheBounds, CacheLifetime, SingleFlight};
 use redaction::{Redaction, Syntax};
@@ -225,7 +225,7 @@ async fn make_form(
         }
     };
     let outline = converted.outline(kind).map(Arc::new);
-    let Converted { body, sections, losses, is_cut } = converted;
+    let Conversion { body, sections, losses, is_cut } = converted;
     // Nobody reads what was made for a search.
     let body = if extent == FormExtent::Searched { Vec::new() } else { body };
     Ok(Arc::new(MadeForm { body: body.into(), sections, losses, outline, is_masked, is_cut }))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use convert::{Converted, Form};
+use convert::{Conversion, Form};
 use redaction::{Redaction, Redactor, Syntax};
 use resource::{Error, ErrorKind, Result};
 
@@ -22,8 +22,8 @@ const PAGE_BREAK: &str = "\u{C}";
 pub(super) async fn mask_form(
     redaction: &Redaction,
     (form, extent): (Form, FormExtent),
-    converted: Converted,
-) -> Result<(Converted, bool)> {
+    converted: Conversion,
+) -> Result<(Conversion, bool)> {
     let is_small = converted.body.len() as u64 <= Redactor::MAX_PARSED_BYTES;
     let syntax = match form {
         // What only is searched has its secrets found by shapes.
@@ -46,7 +46,7 @@ pub(super) async fn mask_form(
     masked.map_err(|_| Error::internal("the masking of a form failed"))
 }
 
-fn mask_now(redactor: &Redactor, syntax: Syntax, mut converted: Converted) -> (Converted, bool) {
+fn mask_now(redactor: &Redactor, syntax: Syntax, mut converted: Conversion) -> (Conversion, bool) {
     let mut is_masked = mask_body(redactor, syntax, &mut converted);
     let titles = converted.sections.iter_mut().filter_map(|section| section.title.as_mut());
     for text in titles.chain(&mut converted.losses) {
@@ -59,7 +59,7 @@ fn mask_now(redactor: &Redactor, syntax: Syntax, mut converted: Converted) -> (C
 
 /// Masks the body as one text, because a secret may go on in the next section. A section that begins
 /// inside a secret begins behind its mask.
-fn mask_body(redactor: &Redactor, syntax: Syntax, converted: &mut Converted) -> bool {
+fn mask_body(redactor: &Redactor, syntax: Syntax, converted: &mut Conversion) -> bool {
     let body = std::mem::take(&mut converted.body);
     let mut text = match String::from_utf8(body) {
         Ok(text) => text,
@@ -98,7 +98,7 @@ fn mask_body(redactor: &Redactor, syntax: Syntax, converted: &mut Converted) -> 
 }
 
 /// The text with spaces in the place of the marks between pages, which would end a secret.
-fn without_marks<'a>(text: &'a str, converted: &Converted) -> Cow<'a, str> {
+fn without_marks<'a>(text: &'a str, converted: &Conversion) -> Cow<'a, str> {
     let mut seen = Cow::Borrowed(text);
     for section in &converted.sections {
         let before = section.start.saturating_sub(PAGE_BREAK.len());
@@ -119,7 +119,7 @@ fn without_marks<'a>(text: &'a str, converted: &Converted) -> Cow<'a, str> {
 
 #[cfg(test)]
 mod tests {
-    use convert::{Converted, Section};
+    use convert::{Conversion, Section};
     use proptest::prelude::{prop, prop_assert, proptest};
     use redaction::{Redactor, Syntax};
 
@@ -129,8 +129,8 @@ mod tests {
         ["AKIA", "QYLPMN5HFIQR7XYB"].concat()
     }
 
-    fn form(pieces: &[String]) -> Converted {
-        let mut converted = Converted::default();
+    fn form(pieces: &[String]) -> Conversion {
+        let mut converted = Conversion::default();
         for (at, piece) in pieces.iter().enumerate() {
             let (title, start) = (Some(format!("title {at}")), converted.body.len());
             converted.sections.push(Section { title, start, is_hidden: false });

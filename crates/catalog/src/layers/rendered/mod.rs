@@ -16,7 +16,7 @@ mod sniff;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use convert::{Converted, DocumentKind, Form};
+use convert::{Conversion, DocumentKind, Form};
 use redaction::Redaction;
 use resource::{
     Accept, ByteSource, Context, Facets, Page, PageRequest, Provider, ReadRequest, Reading,
@@ -48,7 +48,7 @@ pub struct Rendered {
 #[async_trait]
 pub trait Converter: Send + Sync + 'static {
     /// Converts a document into one form.
-    async fn convert(&self, job: ConvertJob<'_>) -> Result<Converted>;
+    async fn convert(&self, job: ConvertJob<'_>) -> Result<Conversion>;
 }
 
 /// A conversion to make.

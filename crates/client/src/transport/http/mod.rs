@@ -123,17 +123,17 @@ impl HttpTransport {
         });
         // MCP 2026-07-28: servers send no requests, so there is nothing to answer.
         if style != HttpVariant::Stateless {
-            let (voice, places) = (Arc::downgrade(&inner), Arc::new(Semaphore::new(MAX_ANSWERS)));
-            pending.set_answer_sender(move |message| post_answer(&voice, &places, message));
+            let (inner, places) = (Arc::downgrade(&inner), Arc::new(Semaphore::new(MAX_ANSWERS)));
+            pending.set_answer_sender(move |message| post_answer(&inner, &places, message));
         }
         Self(inner)
     }
 }
 
 /// Posts an answer to a server request; drops it when too many are in flight.
-fn post_answer(voice: &Weak<Inner>, places: &Arc<Semaphore>, message: Vec<u8>) {
+fn post_answer(inner: &Weak<Inner>, places: &Arc<Semaphore>, message: Vec<u8>) {
     let place = Arc::clone(places).try_acquire_owned();
-    if let (Some(inner), Ok(place)) = (voice.upgrade(), place) {
+    if let (Some(inner), Ok(place)) = (inner.upgrade(), place) {
         let runtime = inner.runtime.clone();
         runtime.spawn(async move {
             post::post_message(inner, OutboundMessage::plain(message)).await;

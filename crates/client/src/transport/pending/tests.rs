@@ -66,7 +66,8 @@ impl UriRewrite for Unchanged {
 async fn answer_after(meanwhile: impl FnOnce(&PendingRequests)) -> Option<Vec<u8>> {
     let caller =
         Arc::new(SlowCaller { can: "{}".into(), asked: Notify::new(), go_on: Notify::new() });
-    let pending = PendingRequests::new(Arc::default(), None, Arc::default(), MemoryBudget::new(1));
+    let server = ("the server", &MemoryBudget::new(1));
+    let pending = PendingRequests::new(Arc::default(), None, Arc::default(), server);
     let (sender, mut answers) = mpsc::unbounded_channel();
     pending.set_answer_sender(move |answer| sender.send(answer).unwrap());
     let (handler, requests) = ServerRequestHandler::new(&(Arc::clone(&caller) as Arc<dyn Caller>));
@@ -86,7 +87,7 @@ async fn answer_after(meanwhile: impl FnOnce(&PendingRequests)) -> Option<Vec<u8
     });
     let params = request::empty_object();
     let asked = format!(r#"{{"id":"q","method":"elicitation/create","params":{params}}}"#);
-    pending.dispatch(asked.as_bytes(), None).unwrap();
+    pending.dispatch(&asked.into(), None).unwrap();
     caller.asked.notified().await;
     meanwhile(&pending);
     tokio::task::yield_now().await;

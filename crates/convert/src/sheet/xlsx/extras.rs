@@ -10,7 +10,7 @@ use super::Workbook;
 use super::drawing::{chart_title, read_shapes};
 use super::page_header::header_text;
 use super::parts::{Relations, rich_text};
-use crate::converted::counted;
+use crate::conversion::counted;
 use crate::error::ConvertError;
 use crate::xml_reader::{XmlElement, XmlEvent, XmlPartReader, xml_text};
 

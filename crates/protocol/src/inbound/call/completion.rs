@@ -56,12 +56,12 @@ pub(super) fn decode_completion(params: Option<&RawValue>, most: usize) -> Resul
         )));
     }
     let subject = subject.into_owned();
-    let blank = asked.argument.name.into_owned();
+    let argument = asked.argument.name.into_owned();
     let typed = asked.argument.value.into_owned();
-    let settled = asked.context.map(|settled| settled.arguments).unwrap_or_default();
+    let resolved = asked.context.map(|context| context.arguments).unwrap_or_default();
     Ok(if is_prompt {
-        Call::CompletePrompt { prompt: subject, argument: blank, typed, settled }
+        Call::CompletePrompt { prompt: subject, argument, typed, resolved }
     } else {
-        Call::CompleteTemplate { template: subject, variable: blank, typed, settled }
+        Call::CompleteTemplate { template: subject, variable: argument, typed, resolved }
     })
 }

@@ -160,7 +160,7 @@ impl Method {
     /// Tool or prompt, if the method handles one of these.
     pub fn component(self) -> Option<ComponentKind> {
         match self {
-            Self::ListComponents(offer) | Self::InvokeComponent(offer) => Some(offer),
+            Self::ListComponents(component) | Self::InvokeComponent(component) => Some(component),
             _ => None,
         }
     }

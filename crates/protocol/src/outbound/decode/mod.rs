@@ -27,10 +27,11 @@ use serde_json::value::RawValue;
 use crate::inbound::common_members::is_own_meta;
 use crate::inbound::tool::text::has_control;
 use crate::json::raw_object::{
-    JsonString, RawMembers, RawObject, members_of, parse_members, parse_object, parse_string,
+    JsonString, RawMembers, RawObject, members_of, parse_members, parse_string,
 };
 use crate::json::sanitize::{mend_json, sanitize_json};
 use crate::outbound::response::MalformedMessage;
+use crate::outbound::result_text::{ResultText, leading_value};
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
 use description::{DescriptionDraft, Kind};
 
@@ -154,7 +155,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for DecodedResult<'a> {
 
 impl<'a> DecodedResult<'a> {
     fn parse(result: &'a RawValue) -> Result<Self, MalformedMessage> {
-        parse_object(result.get())
+        Self::parse_leading(result.get())
+    }
+
+    /// Parses the result that `text` starts with.
+    fn parse_leading(text: &'a str) -> Result<Self, MalformedMessage> {
+        Self::deserialize(&mut serde_json::Deserializer::from_str(text))
             .map_err(|flaw| MalformedMessage::new(&format!("the result cannot be parsed: {flaw}")))
     }
 
@@ -349,12 +355,13 @@ pub fn metadata_result(result: &RawValue) -> Result<(Resource, Freshness), Malfo
 }
 
 /// Decodes the content of `asked`. Elements without a URI get that one.
-pub fn read_result(result: &RawValue, asked: &Uri) -> Result<ReadResult, MalformedMessage> {
-    let told = DecodedResult::parse(result)?;
+pub fn read_result(result: &ResultText, asked: &Uri) -> Result<ReadResult, MalformedMessage> {
+    let text = result.leading_text()?;
+    let told = DecodedResult::parse_leading(text)?;
     // Of the methods here, only a read may ask for input (MCP 2026-07-28, multi round-trip
     // requests).
     if told.result_type.as_deref() == Some("input_required") {
-        return Ok(ReadResult::InputRequired(result.get().into()));
+        return Ok(ReadResult::InputRequired(leading_value(text)?.get().into()));
     }
     let mut told = told.require_complete()?;
     let contents =

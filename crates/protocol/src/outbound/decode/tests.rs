@@ -46,7 +46,8 @@ fn passed_template(entry: &Value) -> Value {
 fn passed_contents(element: &str) -> String {
     let result = RawValue::from_string(format!(r#"{{"contents":[{element}]}}"#)).unwrap();
     let asked = Uri::parse("a:asked").unwrap();
-    let ReadResult::Contents(elements, ..) = read_result(&result, &asked).unwrap() else {
+    let ReadResult::Contents(elements, ..) = read_result(&(&*result).into(), &asked).unwrap()
+    else {
         panic!()
     };
     let mut message = Outgoing::default();
@@ -225,7 +226,8 @@ fn a_revision_without_room_for_more_gets_no_more() {
 #[test]
 fn content_is_text_as_it_is_or_bytes() {
     let asked = Uri::parse("a:asked").unwrap();
-    let read = |contents: Value| read_result(&raw(&json!({ "contents": contents })), &asked);
+    let read =
+        |contents: Value| read_result(&(&*raw(&json!({ "contents": contents }))).into(), &asked);
     let ReadResult::Contents(elements, ..) = read(json!([
         { "text": "ж\u{0}\"" }, { "uri": "a:c", "blob": "AP+A\n" }, { "uri": "a:d" },
     ]))
@@ -245,7 +247,7 @@ fn content_is_text_as_it_is_or_bytes() {
         assert!(read(flaw).is_err());
     }
     let input = raw(&json!({ "resultType": "input_required", "inputRequests": {} }));
-    assert!(matches!(read_result(&input, &asked), Ok(ReadResult::InputRequired(_))));
+    assert!(matches!(read_result(&(&*input).into(), &asked), Ok(ReadResult::InputRequired(_))));
     assert!(metadata_result(&input).is_err());
 }
 

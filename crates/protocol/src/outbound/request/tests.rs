@@ -139,8 +139,8 @@ fn a_completion_request_carries_the_arguments_that_have_a_value_if_there_are_any
     let reference = json!({ "type": "ref/prompt", "name": "p" });
     let argument = json!({ "name": "a", "value": "t" });
     assert_eq!(params(&[]), json!({ "ref": reference, "argument": argument }));
-    let settled = [("b".to_owned(), "v".to_owned())];
-    assert_eq!(params(&settled)["context"], json!({ "arguments": { "b": "v" } }));
+    let resolved = [("b".to_owned(), "v".to_owned())];
+    assert_eq!(params(&resolved)["context"], json!({ "arguments": { "b": "v" } }));
 }
 
 /// A gateway passes on what it was asked for, and the refdesk behind it decodes the same.

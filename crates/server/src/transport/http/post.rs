@@ -112,8 +112,8 @@ pub(crate) async fn handle_post(
                 }
                 Err(refusal) => {
                     note_message(&method, params);
-                    let settled = matches!(session, Ok(Some(_))) && !headers.is_stateless();
-                    let status = if settled { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+                    let in_session = matches!(session, Ok(Some(_))) && !headers.is_stateless();
+                    let status = if in_session { StatusCode::OK } else { StatusCode::BAD_REQUEST };
                     HttpBody::json(status, refusal.encode(Some(&id)))
                 }
             }
@@ -170,7 +170,7 @@ impl PostedRequest<'_> {
         match self.decode_by_era(http, session) {
             Ok(PostedCall::Stateless(DecodedRequest {
                 exchange,
-                call: Call::Listen(wishes),
+                call: Call::Listen(filter),
                 ..
             })) => {
                 if !self.headers.accepts_sse {
@@ -178,7 +178,7 @@ impl PostedRequest<'_> {
                     return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, why);
                 }
                 // Unboxed, its state would enlarge the future of every request.
-                Box::pin(listen::stream_notifications(http, exchange, wishes, self.client)).await
+                Box::pin(listen::stream_notifications(http, exchange, filter, self.client)).await
             }
             Ok(PostedCall::Stateless(opened)) => {
                 run_posted(http, self.without_unreadable_interim(opened), None).await

@@ -102,7 +102,7 @@ impl ReplayBuffer {
     ) -> (LiveStream, MissedMessages) {
         let mut kept = self.state.lock();
         let known = last.and_then(|mark| Some((mark.stream, kept.find_missed(mark)?)));
-        let (strand, missed) = match known {
+        let (stream, missed) = match known {
             Some(known) => known,
             None => {
                 kept.last_stream += 1;
@@ -121,7 +121,7 @@ impl ReplayBuffer {
         kept.live.drain(..too_many);
         self.live_range.send_replace(kept.live_range());
         let (session, open) = (Arc::downgrade(session), self.live_range.subscribe());
-        (LiveStream { number, stream: strand, has_sent: false, session, live_range: open }, missed)
+        (LiveStream { number, stream, has_sent: false, session, live_range: open }, missed)
     }
 
     /// Takes, numbers and keeps the next message, if `turn` is the newest stream.
@@ -146,9 +146,9 @@ impl ReplayBuffer {
     pub(crate) fn open_answer_stream(&self) -> StreamId {
         let mut kept = self.state.lock();
         kept.last_stream += 1;
-        let strand = StreamId::Answer(kept.last_stream);
-        kept.open_answers.insert(strand);
-        strand
+        let stream = StreamId::Answer(kept.last_stream);
+        kept.open_answers.insert(stream);
+        stream
     }
 
     /// Closes the stream of an answer.
@@ -270,14 +270,14 @@ impl StreamId {
 impl EventId {
     /// Parses a `Last-Event-ID`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (strand, number) = text.split_once('.')?;
+        let (stream, number) = text.split_once('.')?;
         let number = number.parse().ok()?;
-        let strand = match strand.split_at_checked(1)? {
-            ("c", strand) => StreamId::Notifications(strand.parse().ok()?),
-            ("a", strand) => StreamId::Answer(strand.parse().ok()?),
+        let stream = match stream.split_at_checked(1)? {
+            ("c", stream) => StreamId::Notifications(stream.parse().ok()?),
+            ("a", stream) => StreamId::Answer(stream.parse().ok()?),
             _ => return None,
         };
-        Some(Self { stream: strand, number })
+        Some(Self { stream, number })
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn run_posted(
     let id = exchange.id.clone();
     let server = Arc::clone(&http.server);
     let answer = async move { server.respond(&exchange, call).await };
-    let Some(SessionBinding { session, in_flight: stay, registration }) = tied else {
+    let Some(SessionBinding { session, in_flight: guard, registration }) = tied else {
         return respond_with_interim(HttpRequestTask {
             request: Some(in_flight::InFlightRequest::new(answer, reports)),
             recorder: None,
@@ -46,7 +46,7 @@ pub(crate) async fn run_posted(
     let answer = Abortable::new(answer, registration);
     let answer = async move {
         let answer = answer.await;
-        drop(stay);
+        drop(guard);
         // A cancelled request gets no answer.
         answer.unwrap_or_default()
     };
@@ -155,24 +155,24 @@ impl HttpRequestTask {
 impl ReplayRecorder {
     /// Begins a stream; returns the id of its priming event if the revision has one.
     fn begin_stream(&mut self) -> Option<super::replay::EventId> {
-        let strand = *self.stream.insert(self.session.replay_buffer.open_answer_stream());
+        let stream = *self.stream.insert(self.session.replay_buffer.open_answer_stream());
         let primes = self.session.terms().is_some_and(|terms| terms.revision.primes_streams());
-        primes.then(|| self.session.replay_buffer.record(strand, None))
+        primes.then(|| self.session.replay_buffer.record(stream, None))
     }
 
     fn record_event(&self, message: Outgoing) -> OutgoingEvent {
-        let Some(strand) = self.stream else { return OutgoingEvent::Message(message) };
+        let Some(stream) = self.stream else { return OutgoingEvent::Message(message) };
         let replay = &self.session.replay_buffer;
         match message.into_bytes() {
             Ok(bytes) => OutgoingEvent::MessageWithId(
-                replay.record(strand, Some(&bytes)),
+                replay.record(stream, Some(&bytes)),
                 Outgoing::from_bytes(bytes),
             ),
             Err(message) => {
                 // A streamed answer is not kept. A client that resumes gets this error instead.
                 let why = "the answer was too large to replay; send the request again".to_owned();
                 let apology = Refusal::busy(why).encode(Some(&self.id)).into_bytes().ok();
-                OutgoingEvent::MessageWithId(replay.record(strand, apology.as_ref()), message)
+                OutgoingEvent::MessageWithId(replay.record(stream, apology.as_ref()), message)
             }
         }
     }
@@ -196,8 +196,8 @@ impl ReplayRecorder {
 
 impl Drop for ReplayRecorder {
     fn drop(&mut self) {
-        if let Some(strand) = self.stream {
-            self.session.replay_buffer.close_answer_stream(strand);
+        if let Some(stream) = self.stream {
+            self.session.replay_buffer.close_answer_stream(stream);
         }
     }
 }

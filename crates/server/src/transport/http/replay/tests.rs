@@ -29,11 +29,11 @@ fn what_was_missed_on_one_stream_is_given_and_nothing_of_another() {
     let (one, _) = replay.open_live_stream(&session, None);
     let (other, _) = replay.open_live_stream(&session, None);
     let messages: Vec<Bytes> = (0..10).map(|at| Bytes::from(format!("{at}"))).collect();
-    let strand = |at: usize| if at.is_multiple_of(2) { one.stream } else { other.stream };
+    let stream = |at: usize| if at.is_multiple_of(2) { one.stream } else { other.stream };
     let marks: Vec<EventId> = messages
         .iter()
         .enumerate()
-        .map(|(at, message)| replay.record(strand(at), Some(message)))
+        .map(|(at, message)| replay.record(stream(at), Some(message)))
         .collect();
     assert_eq!(missed(replay, marks[2]), ["4", "6", "8"]);
     assert_eq!(missed(replay, marks[9]), Vec::<Bytes>::new());
@@ -46,15 +46,15 @@ fn what_was_missed_on_one_stream_is_given_and_nothing_of_another() {
 fn what_is_kept_is_bounded_and_its_loss_is_known() {
     let session = session();
     let replay = &session.replay_buffer;
-    let strand = replay.open_live_stream(&session, None).0.stream;
-    let first = replay.record(strand, None);
+    let stream = replay.open_live_stream(&session, None).0.stream;
+    let first = replay.record(stream, None);
     for _ in 0..1000 {
-        replay.record(strand, Some(&Bytes::from_static(b"message")));
+        replay.record(stream, Some(&Bytes::from_static(b"message")));
     }
     assert_eq!(replay.missed_after(first), Some(MissedMessages::Unknown));
     assert_eq!(replay.state.lock().messages.len(), super::MAX_MESSAGES);
     for _ in 0..100 {
-        replay.record(strand, Some(&Bytes::from(vec![0; 100_000])));
+        replay.record(stream, Some(&Bytes::from(vec![0; 100_000])));
     }
     assert!(replay.state.lock().bytes <= super::MAX_BYTES);
 }

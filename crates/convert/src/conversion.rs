@@ -9,7 +9,7 @@ use crate::form::Form;
 
 /// A document in another form.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Converted {
+pub struct Conversion {
     /// The content: UTF-8, if the form is text.
     pub body: Vec<u8>,
     /// The pages, sheets, slides or chapters of the body, in order; empty if it has none.
@@ -31,7 +31,7 @@ pub struct Section {
     pub is_hidden: bool,
 }
 
-impl Converted {
+impl Conversion {
     /// A text without sections.
     pub fn text(body: impl Into<String>) -> Self {
         Self { body: body.into().into_bytes(), ..Self::default() }
@@ -103,13 +103,13 @@ pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
 mod tests {
     use resource::{SectionChoice, SectionUnit};
 
-    use super::{Converted, chosen_range};
+    use super::{Conversion, chosen_range};
     use crate::document::DocumentKind;
     use crate::form::Form;
 
     #[test]
     fn sections_are_chosen_by_number_and_title_and_of_a_table_the_first() {
-        let mut made = Converted::text("head ");
+        let mut made = Conversion::text("head ");
         for (title, is_hidden) in [("one", false), ("two", true)] {
             made.start_section(Some(title.to_owned()), is_hidden);
             made.push_str(&format!("<{title}>"));
