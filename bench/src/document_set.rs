@@ -1,4 +1,5 @@
-//! Generated documents for the index: words as rare and as frequent as those of a language.
+//! Generated documents for the index: words as rare and as frequent as those of a language, and as
+//! often repeated within a document. 1,400 words of prose have about 540 different ones.
 
 use std::{
     fmt::Write as _,
@@ -14,6 +15,8 @@ use crate::fixture;
 const WORDS: usize = 60_000;
 /// Words of one document: 10,000 bytes, in paragraphs under headings.
 const WORDS_PER_DOCUMENT: usize = 1_400;
+/// The share of words that repeat one of the document.
+const REPEATED: f64 = 0.4;
 const WORDS_PER_PARAGRAPH: usize = 60;
 const WORDS_PER_SECTION: usize = 350;
 const FILES_PER_FOLDER: usize = 1_000;
@@ -28,12 +31,14 @@ const SYLLABLES: [&str; 40] = [
 struct Document {
     number: usize,
     state: u64,
+    /// The ranks of its words so far.
+    ranks: Vec<usize>,
 }
 
 impl Document {
     fn new(number: usize) -> Self {
         let state = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Self { number, state }
+        Self { number, state, ranks: Vec::new() }
     }
 
     fn random(&mut self) -> u64 {
@@ -43,11 +48,22 @@ impl Document {
         self.state
     }
 
-    /// The rank of the next word: the probability falls with the rank, as in a language.
+    /// The rank of the next word: one of the words so far, or any, whose probability falls with the
+    /// rank, as in a language.
     fn next_rank(&mut self) -> usize {
-        let share = (self.random() >> 11) as f64 / (1_u64 << 53) as f64;
-        // The inverse of a distribution by 1/rank.
-        ((WORDS as f64).powf(share) as usize).min(WORDS - 1)
+        let rank = if !self.ranks.is_empty() && self.random_share() < REPEATED {
+            let at = self.random() as usize % self.ranks.len();
+            self.ranks[at]
+        } else {
+            // The inverse of a distribution by 1/rank.
+            ((WORDS as f64).powf(self.random_share()) as usize).min(WORDS - 1)
+        };
+        self.ranks.push(rank);
+        rank
+    }
+
+    fn random_share(&mut self) -> f64 {
+        (self.random() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn write(mut self) -> anyhow::Result<String> {
@@ -87,7 +103,7 @@ fn document_name(number: usize) -> String {
 
 /// A folder of `documents` documents, made once.
 pub(crate) fn make_folder(scratch: &Path, documents: usize) -> anyhow::Result<PathBuf> {
-    fixture::create_once(scratch, &format!("documents-{documents}"), |root| {
+    fixture::create_once(scratch, &format!("prose-{documents}"), |root| {
         for number in 0..documents {
             let folder = root.join(format!("folder-{:03}", number / FILES_PER_FOLDER));
             fs::create_dir_all(&folder).context("make a folder")?;
@@ -121,6 +137,8 @@ mod tests {
             assert!(text.split_whitespace().any(|other| other == one), "{one}");
         }
         assert!((8_000..13_000).contains(&text.len()), "{}", text.len());
+        let different: std::collections::BTreeSet<&str> = text.split_whitespace().collect();
+        assert!((480..620).contains(&different.len()), "{}", different.len());
     }
 
     #[test]

@@ -6,18 +6,28 @@
 /// How many bytes one step checks. Small, because escapes often come close together.
 const CHUNK: usize = 16;
 
-/// Unescapes a JSON string to UTF-8; `None` if `json`, which must be valid JSON, is no string.
+/// Unescapes a JSON string to UTF-8; `None` if `json` is no string.
 ///
 /// An unpaired surrogate becomes U+FFFD: half an emoji, as JavaScript's `slice` leaves it, must not
 /// cost the rest of the text.
 pub(crate) fn unescape_string(json: &str) -> Option<Vec<u8>> {
-    let inside = json.strip_prefix('"')?.strip_suffix('"')?.as_bytes();
-    let mut text = Vec::with_capacity(inside.len());
-    let mut rest = inside;
+    unescape_leading(json).filter(|(_, length)| *length == json.len()).map(|(text, _)| text)
+}
+
+/// Unescapes the JSON string that `json` starts with, and returns the length of its JSON too; `None`
+/// if it starts with no valid string.
+pub(crate) fn unescape_leading(json: &str) -> Option<(Vec<u8>, usize)> {
+    let mut rest = json.strip_prefix('"')?.as_bytes();
+    let mut text = Vec::with_capacity(rest.len());
     loop {
         let end = copy_unescaped(rest, &mut text);
-        let (_, escaped) = rest.split_at(end);
-        let [b'\\', letter, after @ ..] = escaped else { return Some(text) };
+        let (_, special) = rest.split_at(end);
+        let (letter, after) = match special {
+            [b'"', after @ ..] => return Some((text, json.len() - after.len())),
+            [b'\\', letter, after @ ..] => (letter, after),
+            // A control character, or the end.
+            _ => return None,
+        };
         rest = after;
         text.push(match letter {
             b'b' => 0x08,
@@ -31,24 +41,26 @@ pub(crate) fn unescape_string(json: &str) -> Option<Vec<u8>> {
                 rest = after;
                 continue;
             }
-            itself => *itself,
+            b'"' | b'\\' | b'/' => *letter,
+            _ => return None,
         });
     }
 }
 
-/// Copies the bytes before the first backslash, and returns how many they are.
+/// Copies the bytes before the first one that is special in a string, and returns how many they are.
 fn copy_unescaped(bytes: &[u8], into: &mut Vec<u8>) -> usize {
+    let is_special = |byte: u8| (byte == b'\\') | (byte == b'"') | (byte < 0x20);
     let mut at = 0;
     while let Some(step) = bytes[at..].first_chunk::<CHUNK>() {
-        // Checks all bytes without an early exit, so that it compiles to one SIMD comparison.
-        if step.iter().fold(false, |found, byte| found | (*byte == b'\\')) {
+        // Checks all bytes without an early exit, so that it compiles to SIMD comparisons.
+        if step.iter().fold(false, |found, byte| found | is_special(*byte)) {
             break;
         }
         into.extend_from_slice(step);
         at += CHUNK;
     }
     let rest = &bytes[at..];
-    let left = rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len());
+    let left = rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len());
     into.extend_from_slice(&rest[..left]);
     at + left
 }
@@ -67,13 +79,14 @@ fn decode_unicode_escape(digits: &[u8]) -> Option<(char, &[u8])> {
 
 fn parse_hex_unit(digits: &[u8]) -> Option<(u16, &[u8])> {
     let (four, rest) = digits.split_first_chunk::<4>()?;
-    let four = std::str::from_utf8(four).ok()?;
+    // The parser of numbers takes a sign too.
+    let four = std::str::from_utf8(four).ok().filter(|_| four.iter().all(u8::is_ascii_hexdigit))?;
     Some((u16::from_str_radix(four, 16).ok()?, rest))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::unescape_string;
+    use super::{unescape_leading, unescape_string};
     use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
 
     fn held(json: &str) -> Option<String> {
@@ -109,6 +122,28 @@ mod tests {
         for json in ["null", "7", "true", "[\"a\"]", "{\"a\":\"b\"}"] {
             assert_eq!(held(json), None, "{json}");
         }
+    }
+
+    #[test]
+    fn what_is_not_valid_json_is_no_text() {
+        for json in [
+            "",
+            "\"",
+            "\"a",
+            r#""\x""#,
+            r#""\u00""#,
+            r#""\u+041""#,
+            "\"a\nb\"",
+            r#""a"b"#,
+            r#""a\"#,
+        ] {
+            assert_eq!(unescape_string(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn the_leading_string_ends_at_its_quote() {
+        assert_eq!(unescape_leading(r#""a\"b","c":1}"#), Some((b"a\"b".to_vec(), 6)));
     }
 
     /// Random JSON strings, some of which serde_json refuses.

@@ -56,7 +56,7 @@ pub(super) struct DescriptionDraft<'a> {
     formats: Vec<Format>,
     outline: Option<Arc<Outline>>,
     variables: Vec<Variable>,
-    text: Option<&'a RawValue>,
+    pub(super) text: Option<&'a RawValue>,
     blob: Option<&'a RawValue>,
     unknown: UnknownMembers,
 }

@@ -3,6 +3,7 @@
 //! Lenient: members that refdesk does not know, or that have an unexpected type, are kept as raw
 //! JSON and passed on. One odd entry does not fail the whole list.
 
+mod content;
 mod description;
 mod outline;
 pub mod search_hits;
@@ -15,10 +16,9 @@ use std::fmt;
 use std::hash::Hash;
 use std::time::Duration;
 
-use bytes::Bytes;
 use resource::{
-    CacheScope, Completion, Component, ComponentKind, Freshness, Json, MemberPlace, Resource,
-    Slice, Template, UnknownMembers, Uri, UriRewrite,
+    CacheScope, Completion, Component, ComponentKind, Freshness, MemberPlace, Resource, Template,
+    UnknownMembers, UriRewrite,
 };
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
@@ -31,8 +31,8 @@ use crate::json::raw_object::{
 };
 use crate::json::sanitize::{mend_json, sanitize_json};
 use crate::outbound::response::MalformedMessage;
-use crate::outbound::result_text::{ResultText, leading_value};
 use crate::outbound::uri_rewrite::{UriLocation, rewrite_uris};
+pub use content::{ContentElement, ReadResult, read_result};
 use description::{DescriptionDraft, Kind};
 
 /// The longest cache lifetime to accept from a server.
@@ -69,28 +69,6 @@ pub struct DecodedPage<T> {
     pub remarks: Vec<String>,
     /// What the server sent along with the list.
     pub extra: UnknownMembers,
-}
-
-/// The result of a read.
-#[derive(Debug, Clone)]
-pub enum ReadResult {
-    /// The content, and what the server sent along with it.
-    Contents(Vec<ContentElement>, Freshness, UnknownMembers),
-    /// No content yet: the server asks for input first, with this result.
-    InputRequired(Json),
-}
-
-/// One element of `contents`.
-#[derive(Debug, Clone)]
-pub struct ContentElement {
-    /// The resource, as the element describes it.
-    pub resource: Resource,
-    /// Whether the content is text.
-    pub is_text: bool,
-    /// The content: UTF-8 text, or the decoded bytes of a blob.
-    pub bytes: Bytes,
-    /// The byte range of the whole, if the server cut the window that it was asked for.
-    pub slice: Option<Slice>,
 }
 
 /// The members of all results that this module decodes.
@@ -352,31 +330,6 @@ pub fn metadata_result(result: &RawValue) -> Result<(Resource, Freshness), Malfo
     let resource =
         resource.ok_or_else(|| MalformedMessage::new("the resource has no valid URI"))?;
     Ok((resource, told.freshness()))
-}
-
-/// Decodes the content of `asked`. Elements without a URI get that one.
-pub fn read_result(result: &ResultText, asked: &Uri) -> Result<ReadResult, MalformedMessage> {
-    let text = result.leading_text()?;
-    let told = DecodedResult::parse_leading(text)?;
-    // Of the methods here, only a read may ask for input (MCP 2026-07-28, multi round-trip
-    // requests).
-    if told.result_type.as_deref() == Some("input_required") {
-        return Ok(ReadResult::InputRequired(leading_value(text)?.get().into()));
-    }
-    let mut told = told.require_complete()?;
-    let contents =
-        told.contents.take().ok_or_else(|| MalformedMessage::new("the result has no contents"))?;
-    let element = |fields: RawObject<'_>| {
-        let draft = DescriptionDraft::from_members(fields.0, Kind::Element);
-        let (is_text, bytes) = draft.decode_body()?;
-        let resource = draft.into_resource(Some(asked));
-        let mut resource =
-            resource.ok_or_else(|| MalformedMessage::new("contents: invalid URI"))?;
-        let slice = window::decode_slice(&mut resource, bytes.len() as u64)?;
-        Ok(ContentElement { resource, is_text, bytes, slice })
-    };
-    let elements = contents.into_iter().map(element).collect::<Result<_, MalformedMessage>>()?;
-    Ok(ReadResult::Contents(elements, told.freshness(), told.extra()))
 }
 
 /// Decodes completion values.
