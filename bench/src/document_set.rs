@@ -14,7 +14,7 @@ use crate::fixture;
 /// Words that the documents use.
 const WORDS: usize = 60_000;
 /// Words of one document: 10,000 bytes, in paragraphs under headings.
-const WORDS_PER_DOCUMENT: usize = 1_400;
+const WORDS_PER_DOCUMENT: usize = 1_750;
 /// The share of words that repeat one of the document.
 const REPEATED: f64 = 0.4;
 const WORDS_PER_PARAGRAPH: usize = 60;
@@ -136,9 +136,9 @@ mod tests {
         for one in words.split(' ') {
             assert!(text.split_whitespace().any(|other| other == one), "{one}");
         }
-        assert!((8_000..13_000).contains(&text.len()), "{}", text.len());
+        assert!((9_000..12_000).contains(&text.len()), "{}", text.len());
         let different: std::collections::BTreeSet<&str> = text.split_whitespace().collect();
-        assert!((480..620).contains(&different.len()), "{}", different.len());
+        assert!((560..760).contains(&different.len()), "{}", different.len());
     }
 
     #[test]
