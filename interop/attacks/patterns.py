@@ -147,8 +147,8 @@ def try_cancelling(target: Target, tally: Tally) -> None:
 
 
 def settles(pid: int) -> bool:
-    """Whether the process needs less than a tenth of a core again within 15 seconds."""
-    end = time.monotonic() + 15
+    """Whether the process needs less than a tenth of a core again within a minute: a busy machine gives it a part of its time."""
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         before = cpu_ticks(pid)
         time.sleep(0.5)

@@ -15,6 +15,8 @@ AFTER_AGE = r" +\S+ +\S+ +(?:\S+://|[│├└ ]*── )"
 CHANGING = [
     (re.compile(r"\b\d{4}-\d\d-\d\dT[0-9:.]+Z"), "<time>"),
     (re.compile(r"created at .*"), "created at <time>"),
+    # The text of that resource has the time in it, which is longer from ten o'clock on.
+    (re.compile(r"(dynamic/text/\d+\nmimeType +\S+\nsize +)\d+"), r"\1<size>"),
     (re.compile(r"\b[0-9a-f]{16}\b"), "<etag>"),
     # A column of ages is as wide as the longest.
     (re.compile(rf"(?m)^(\S+ +\S+) +\d+(?:s|m|h|d|mo|y)({AFTER_AGE})"), r"\1  <age>\2"),

@@ -9,5 +9,6 @@ pub mod fs;
 pub mod git;
 mod list_page;
 mod memory_content;
+mod repeated_text;
 pub mod statics;
 pub mod upstream;

@@ -2,6 +2,8 @@
 
 use indexmap::IndexMap;
 
+use crate::repeated_text::text_count;
+
 /// A value, and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ConfigNode {
@@ -139,12 +141,15 @@ impl ConfigNode {
         }
     }
 
-    /// The number of nodes: this one and all below it.
+    /// What a copy counts: this node and all below it, with their texts.
     pub(super) fn count(&self) -> usize {
         match &self.value {
-            NodeValue::Scalar(_) => 1,
+            NodeValue::Scalar(scalar) => 1 + text_count(&scalar.text),
             NodeValue::List(items) => 1 + items.iter().map(Self::count).sum::<usize>(),
-            NodeValue::Table(table) => 1 + table.values().map(Self::count).sum::<usize>(),
+            NodeValue::Table(table) => {
+                let entry = |(key, node): (&String, &Self)| text_count(key) + node.count();
+                1 + table.iter().map(entry).sum::<usize>()
+            }
         }
     }
 

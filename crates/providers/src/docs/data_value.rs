@@ -8,6 +8,8 @@ mod yaml;
 
 use std::fmt;
 
+use crate::repeated_text::text_count;
+
 /// The most values of one text, those that aliases repeat included.
 const MAX_VALUES: usize = 200_000;
 /// The deepest nesting of values.
@@ -133,8 +135,10 @@ impl DataValue {
         match self {
             Self::List(items) => items.iter().map(Self::count).sum::<usize>() + 1,
             Self::Table(entries) => {
-                entries.iter().map(|(_, value)| value.count()).sum::<usize>() + 1
+                let entry = |(key, value): &(String, Self)| text_count(key) + value.count();
+                entries.iter().map(entry).sum::<usize>() + 1
             }
+            Self::Text(text) => text_count(text) + 1,
             _ => 1,
         }
     }
@@ -210,6 +214,10 @@ mod tests {
             bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
         }
         assert!(DataSyntax::Yaml.parse(&bomb).unwrap_err().to_string().contains("too many"));
+        for (what, text) in crate::repeated_text::tests::long_from_short() {
+            let fault = DataSyntax::Yaml.parse(&text).unwrap_err();
+            assert!(fault.to_string().contains("too many"), "{what}: {fault}");
+        }
         for syntax in [DataSyntax::Yaml, DataSyntax::Json, DataSyntax::Toml] {
             let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
             let deep = if syntax == DataSyntax::Toml { format!("a = {deep}") } else { deep };

@@ -188,3 +188,11 @@ fn hcl_has_blocks_labels_heredocs_and_expressions_as_they_are_written() {
         assert!(failure(ConfigSyntax::Hcl, &text).contains("nested deeper"), "{}", &text[..9]);
     }
 }
+
+#[test]
+fn a_short_yaml_does_not_become_a_long_tree() {
+    for (what, text) in crate::repeated_text::tests::long_from_short() {
+        let words = failure(ConfigSyntax::Yaml, &text);
+        assert!(words.contains("values, repeated ones included"), "{what}: {words}");
+    }
+}

@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 
 use super::super::tree::{ConfigNode, NodeValue, ScalarKind, json_number};
 use super::{NodeBudget, ParseFailure};
+use crate::repeated_text::text_count;
 
 const SYNTAX: &str = "YAML";
 
@@ -120,7 +121,13 @@ impl YamlReader {
             None => self.documents.push(node),
             Some(OpenItems::List(items)) => items.push(node),
             Some(OpenItems::Table { entries, key, merged }) => match key.take() {
-                None => *key = Some(key_text(node)),
+                None => {
+                    let is_made = !node.is_scalar();
+                    let text = key_text(node);
+                    // Each key in a key doubles its backslashes.
+                    self.budget.take(if is_made { text_count(&text) } else { 0 }, at.0)?;
+                    *key = Some(text);
+                }
                 Some(name) if name == MERGE_KEY && !node.is_scalar() => merged.push(node),
                 Some(name) => {
                     entries.insert(name, node);

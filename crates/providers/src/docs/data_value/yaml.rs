@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use granit_parser::{Event, Parser, ScalarStyle};
 
 use super::{DataFault, DataValue, ValueBudget};
+use crate::repeated_text::text_count;
 
 /// A list or table whose end has not come yet.
 struct OpenValue {
@@ -94,7 +95,13 @@ impl YamlValues {
         match &mut open.value {
             DataValue::List(items) => items.push(value),
             DataValue::Table(entries) => match open.key.take() {
-                None => open.key = Some(key_text(value)),
+                None => {
+                    let is_made = matches!(value, DataValue::List(_) | DataValue::Table(_));
+                    let key = key_text(value);
+                    // Each key in a key doubles its backslashes.
+                    budget.take(if is_made { text_count(&key) } else { 0 }, line)?;
+                    open.key = Some(key);
+                }
                 Some(key) => entries.push((key, value)),
             },
             _ => {}
