@@ -187,7 +187,7 @@ fn index_kinds(
     index
 }
 
-fn to_lowercase(text: &str) -> Cow<'_, str> {
+fn ascii_lowercase(text: &str) -> Cow<'_, str> {
     match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => Cow::Owned(text.to_ascii_lowercase()),
         false => Cow::Borrowed(text),
@@ -199,7 +199,7 @@ impl DocumentKind {
     /// MIME type decides where it names a kind: a log of changes to a PDF is no PDF.
     pub fn of_name(name: &str, mime: Option<&str>) -> Option<Self> {
         let essence = mime.map(|mime| mime.split(';').next().unwrap_or(mime).trim());
-        if let Some(kind) = essence.and_then(|essence| BY_MIME.get(&*to_lowercase(essence))) {
+        if let Some(kind) = essence.and_then(|essence| BY_MIME.get(&*ascii_lowercase(essence))) {
             return Some(*kind);
         }
         let is_text = essence.is_some_and(|essence| essence.starts_with("text/"));
@@ -207,7 +207,7 @@ impl DocumentKind {
         if !is_text && detection::man::is_page_name(name) {
             return Some(Self::Man);
         }
-        let ending = name.rsplit_once('.').map(|(_, ending)| to_lowercase(ending));
+        let ending = name.rsplit_once('.').map(|(_, ending)| ascii_lowercase(ending));
         let by_ending = ending.and_then(|ending| {
             let kind = BY_ENDING.get(&*ending).copied();
             kind.filter(|kind| !is_text || !kind.is_binary())

@@ -248,11 +248,11 @@ fn fused(lists: Vec<(Vec<RankedResource>, f32)>) -> Vec<RankedResource> {
             let share = weight / (weights::RANK_CONSTANT + rank as f32 + 1.0);
             match found.get_mut(&one.key) {
                 None => {
-                    one.reasons.ranks[number] = Some(rank + 1);
+                    one.reasons.found_by[number] = true;
                     found.insert(one.key, (share, one));
                 }
                 Some((best, known)) => {
-                    known.reasons.ranks[number] = Some(rank + 1);
+                    known.reasons.found_by[number] = true;
                     if share > *best {
                         *best = share;
                         std::mem::swap(&mut known.passages, &mut one.passages);

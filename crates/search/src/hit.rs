@@ -41,10 +41,11 @@ impl PassageHit {
         if let Some((mount, rank)) = &self.from {
             return format!("number {rank} of the search of {mount}");
         }
-        let ScoreReasons { words, phrases, further, priority, recency, ranks } = self.reasons;
-        if ranks.iter().any(Option::is_some) {
+        let ScoreReasons { words, phrases, further, priority, recency, found_by } = self.reasons;
+        if found_by.contains(&true) {
             let lists = ["by words", "by what it is about", "by a passage's meaning"];
-            let known = lists.iter().zip(ranks).filter_map(|(list, rank)| rank.map(|_| *list));
+            let known =
+                lists.iter().zip(found_by).filter_map(|(list, is_found)| is_found.then_some(*list));
             return format!("found {}", known.collect::<Vec<&str>>().join(", "));
         }
         let share =

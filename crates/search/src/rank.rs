@@ -60,9 +60,9 @@ pub struct ScoreReasons {
     pub priority: f32,
     /// The factor of the age.
     pub recency: f32,
-    /// Where words and meaning are fused: the rank by words, by what the resource is about, and by
-    /// its passages.
-    pub ranks: [Option<usize>; 3],
+    /// Where words and meaning are fused: whether it was found by words, by what the resource is
+    /// about, and by the meaning of a passage.
+    pub found_by: [bool; 3],
 }
 
 /// The columns of a segment that the ranking looks at.

@@ -78,7 +78,6 @@ async fn serve(input: &[u8], limits: Limits) -> Vec<u8> {
         .with_watches();
     let server = Server::new(Arc::new(memory), limits, [7; 32], CollectionsMode::Always);
     let output = SharedBytes::default();
-    let input = io::Cursor::new(input.to_vec());
     let served = stdio::serve(Arc::new(server), input, output.clone(), std::future::pending());
     served.await.expect("a pipe in memory does not fail");
     std::mem::take(&mut *output.0.lock().unwrap_or_else(PoisonError::into_inner))

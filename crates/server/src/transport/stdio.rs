@@ -10,7 +10,6 @@ use resource::Principal;
 use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tokio::time;
 
 use crate::audit::AuditSink;
@@ -27,7 +26,7 @@ const MAX_WRITE: usize = 64 << 10;
 /// Serves without an audit.
 pub async fn serve(
     server: Arc<Server>,
-    input: impl AsyncRead + Unpin + Send + 'static,
+    input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<()> {
@@ -38,10 +37,7 @@ pub async fn serve(
 /// within a grace period.
 pub async fn serve_audited(
     server: Arc<Server>,
-    (input, output): (
-        impl AsyncRead + Unpin + Send + 'static,
-        impl AsyncWrite + Unpin + Send + 'static,
-    ),
+    (input, output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin + Send + 'static),
     shutdown: impl Future<Output = ()>,
     audit: Option<Arc<dyn AuditSink>>,
 ) -> io::Result<()> {
@@ -49,17 +45,12 @@ pub async fn serve_audited(
     let mut writer = tokio::spawn(write_messages(messages, output));
     let sender = (Principal::local(), ClientTransport::Stdio);
     let conversation = DuplexConnection::new(Arc::clone(&server), out.clone(), sender, audit);
-    // A task, like the writer: on the main thread, each message would wake two threads. It ends
-    // when it is dropped.
-    let mut reader = JoinSet::new();
-    reader.spawn(read_messages(Arc::clone(&server), Arc::clone(&conversation), input, out.clone()));
     let listened = tokio::select! {
-        Some(listened) = reader.join_next() => listened.map_err(io::Error::other)?,
+        listened = read_messages(&server, &conversation, input, &out) => listened,
         () = shutdown => Ok(()),
         // The client has closed our output: no answer can reach it.
         written = &mut writer => return unless_closed(written.map_err(io::Error::other)?),
     };
-    reader.shutdown().await;
     // Do not wait longer for a client that does not read its answers.
     let drained = time::timeout(server.limits.shutdown_grace, async {
         conversation.drain().await;
@@ -81,10 +72,10 @@ fn unless_closed(written: io::Result<()>) -> io::Result<()> {
 }
 
 async fn read_messages(
-    server: Arc<Server>,
-    conversation: Arc<DuplexConnection>,
+    server: &Server,
+    conversation: &Arc<DuplexConnection>,
     mut input: impl AsyncRead + Unpin,
-    out: mpsc::Sender<Outgoing>,
+    out: &mpsc::Sender<Outgoing>,
 ) -> io::Result<()> {
     let mut lines =
         StdioLineReader { max_bytes: server.limits.message, ..StdioLineReader::default() };

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-type Input = Box<dyn AsyncRead + Unpin + Send>;
+type Input = Box<dyn AsyncRead + Unpin>;
 type OutputPipe = Box<dyn AsyncWrite + Unpin + Send>;
 
 /// Opens standard input and output, non-blocking where possible.
