@@ -12,6 +12,9 @@ pub struct Options {
     /// The refdesk program to measure; by default next to this program.
     #[arg(long, value_name = "PATH")]
     refdesk: Option<PathBuf>,
+    /// An earlier refdesk program, whose small reads and lists are measured in the same run.
+    #[arg(long, value_name = "PATH")]
+    pub earlier: Option<PathBuf>,
     /// The server to compare with; by default next to this program.
     #[arg(long, value_name = "PATH")]
     peer: Option<PathBuf>,

@@ -25,6 +25,10 @@ pub enum ServerKind {
     Static,
     /// refdesk, from an `fs` mount.
     Folder,
+    /// An earlier refdesk, from a `static` mount.
+    EarlierStatic,
+    /// An earlier refdesk, from an `fs` mount.
+    EarlierFolder,
     /// The peer, from memory.
     Peer,
     /// nginx, from the same folder.
@@ -38,9 +42,15 @@ impl ServerKind {
         match self {
             Self::Static => "refdesk, static mount",
             Self::Folder => "refdesk, folder",
+            Self::EarlierStatic => "earlier refdesk, static mount",
+            Self::EarlierFolder => "earlier refdesk, folder",
             Self::Peer => "rmcp, memory",
             Self::Nginx => "nginx, folder",
         }
+    }
+
+    const fn has_files(self) -> bool {
+        matches!(self, Self::Folder | Self::EarlierFolder)
     }
 }
 
@@ -140,7 +150,7 @@ impl PeerWorkload {
             Self::Read(TestBody::Mib) | Self::ReadOverStdio => (0.5, 0.5, None),
             Self::ReadBesideNginx => (1.0, 1.5, None),
         };
-        let cpu = if matches!(source, ServerKind::Folder) { from_folder } else { from_static };
+        let cpu = if source.has_files() { from_folder } else { from_static };
         CostTarget { cpu, memory }
     }
 }
@@ -196,19 +206,24 @@ fn entrants(options: &Options, scratch: &Path) -> anyhow::Result<Vec<PeerEntrant
     let peer = ServerCommand::peer(&options.peer()?, options.peer_threads);
     let refdesk: PathBuf = options.refdesk()?;
     let catalogue = fixture::write_catalogue(scratch)?;
-    let mount = |source, settings: PathBuf| {
+    let from_static = fixture::static_settings(scratch, &catalogue)?;
+    let from_folder = fixture::folder_settings(scratch, &catalogue)?;
+    let mount = |source: ServerKind, program: &Path| {
         let launch = if options.noise {
             EntrantLaunch::Mcp { command: peer.clone(), has_files: false }
         } else {
-            let command = ServerCommand::refdesk(&refdesk, &settings);
-            EntrantLaunch::Mcp { command, has_files: source == ServerKind::Folder }
+            let has_files = source.has_files();
+            let settings = if has_files { &from_folder } else { &from_static };
+            EntrantLaunch::Mcp { command: ServerCommand::refdesk(program, settings), has_files }
         };
         PeerEntrant { source, launch }
     };
-    let mut entrants = vec![
-        mount(ServerKind::Static, fixture::static_settings(scratch, &catalogue)?),
-        mount(ServerKind::Folder, fixture::folder_settings(scratch, &catalogue)?),
-    ];
+    let mut entrants =
+        vec![mount(ServerKind::Static, &refdesk), mount(ServerKind::Folder, &refdesk)];
+    if let Some(earlier) = &options.earlier {
+        entrants.push(mount(ServerKind::EarlierStatic, earlier));
+        entrants.push(mount(ServerKind::EarlierFolder, earlier));
+    }
     let launch = EntrantLaunch::Mcp { command: peer, has_files: false };
     entrants.push(PeerEntrant { source: ServerKind::Peer, launch });
     if works(options).any(|work| work == PeerWorkload::ReadBesideNginx) {

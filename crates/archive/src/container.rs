@@ -103,9 +103,9 @@ const ENDINGS: [(&str, ArchiveKind, &str); 24] = [
 impl ArchiveKind {
     /// The kind of a file with this name, and its MIME type; `None` if it is no archive by its name.
     pub fn of_name(name: &str) -> Option<(Self, &'static str)> {
-        let last = name.as_bytes().last().map(u8::to_ascii_lowercase);
+        let last = name.as_bytes().last()?.to_ascii_lowercase();
         let is_ending = |ending: &str| {
-            if ending.as_bytes().last() != last.as_ref() {
+            if !ending.as_bytes().ends_with(&[last]) {
                 return false;
             }
             let stem = name.len().checked_sub(ending.len()).filter(|stem| *stem > 0);

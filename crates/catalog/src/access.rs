@@ -308,7 +308,7 @@ fn folders_of(path: &str) -> impl Iterator<Item = &str> {
 }
 
 fn decode(text: &str) -> String {
-    String::from_utf8_lossy(&uri::percent_decode(text)).into_owned()
+    uri::percent_decode_lossy(text).into_owned()
 }
 
 impl Subject {

@@ -61,12 +61,12 @@ impl Address {
             Self::Path { scheme, name } => {
                 let rest = path_after_root(uri.as_str(), scheme)?.strip_prefix(name.as_str())?;
                 let path = if rest.is_empty() { "/" } else { rest };
-                path.starts_with('/').then(|| Uri::parse(&format!("{scheme}://{path}")).ok())?
+                path.starts_with('/').then(|| Uri::parse(&[scheme, "://", path].concat()).ok())?
             }
             Self::Authority { scheme, name } => {
                 let rest = path_of_authority(uri.as_str(), scheme, name)?;
                 let path = if rest.is_empty() { "/" } else { rest };
-                Uri::parse(&format!("{scheme}://{path}")).ok()
+                Uri::parse(&[scheme, "://", path].concat()).ok()
             }
             Self::Docs { name } => docs_addresses(name).iter().find_map(|one| one.split(uri)),
             Self::Scheme { name } => Uri::parse(&remove_mount_name(name, uri.as_str())?).ok(),
@@ -86,7 +86,7 @@ impl Address {
                 let path = path_after_root(local.as_str(), scheme)
                     .ok_or_else(|| Error::internal("a provider sent a URI of another scheme"))?;
                 let slash = if path.is_empty() { "" } else { "/" };
-                Uri::parse(&format!("{scheme}:///{name}{slash}{path}"))
+                Uri::parse(&[scheme, ":///", name, slash, path].concat())
             }
             Self::Authority { scheme, name } => {
                 Uri::parse(&add_authority(local.as_str(), scheme, name)?)

@@ -25,11 +25,12 @@ mod upstream;
 mod uri_conflicts;
 
 use std::ops::Range;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use catalog::{AccessRules, Address, Catalog, MetadataRule, MetadataRules, Mount, MountOptions};
 use machinery::{MemoryBudget, WorkPool};
+use parking_lot::Mutex;
 use providers::statics::Statics;
 use providers::upstream::Upstream;
 use redaction::Redaction;
@@ -90,7 +91,7 @@ impl BuiltMount {
     /// Connects to the upstream server, if any, to learn its capabilities. From then on the log
     /// tells when it fails.
     pub(crate) async fn connect(&self) {
-        let unlogged = self.unlogged.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let unlogged = self.unlogged.lock().take();
         if let Some(log) = unlogged {
             tokio::spawn(log.follow());
         }

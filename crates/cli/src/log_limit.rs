@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tracing::callsite::Identifier;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::fmt::FmtContext;
@@ -45,7 +45,7 @@ impl<F> LimitedFormat<F> {
     /// Returns how many lines of `site` were left out before this one; `None` to leave it out too.
     fn admit(&self, site: Identifier) -> Option<u64> {
         let now = (self.clock)();
-        let mut sites = self.call_sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sites = self.call_sites.lock();
         let fresh = || LineBudget { remaining: BURST, refilled_at: now, left_out: 0 };
         sites.entry(site).or_insert_with(fresh).take(now)
     }

@@ -1,10 +1,10 @@
 //! Documents: what is converted, and what kind of document it is.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use resource::SectionUnit;
+use rustc_hash::FxHashMap;
 
 use crate::form::Form;
 use crate::man;
@@ -170,15 +170,17 @@ const KINDS: &[KindRow] = &[
     ),
 ];
 
-/// The kinds by MIME type and by ending: each file that is read or listed is looked up.
-static BY_MIME: LazyLock<HashMap<&str, DocumentKind>> = LazyLock::new(|| index_kinds(|row| row.2));
-static BY_ENDING: LazyLock<HashMap<&str, DocumentKind>> =
+/// The kinds by MIME type and by ending: each file that is read or listed is looked up. Nobody can
+/// choose the keys, so that a fast hash is safe.
+static BY_MIME: LazyLock<FxHashMap<&str, DocumentKind>> =
+    LazyLock::new(|| index_kinds(|row| row.2));
+static BY_ENDING: LazyLock<FxHashMap<&str, DocumentKind>> =
     LazyLock::new(|| index_kinds(|row| row.3));
 
 fn index_kinds(
     words: fn(&KindRow) -> &'static [&'static str],
-) -> HashMap<&'static str, DocumentKind> {
-    let mut index = HashMap::new();
+) -> FxHashMap<&'static str, DocumentKind> {
+    let mut index = FxHashMap::default();
     for row in KINDS {
         for word in words(row) {
             index.entry(*word).or_insert(row.0);

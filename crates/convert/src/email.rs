@@ -170,10 +170,7 @@ fn safe_name(name: &str) -> String {
     }
     let (stem, ending) =
         name.rsplit_once('.').filter(|(_, ending)| ending.len() <= 16).unwrap_or((name, ""));
-    let mut end = (MAX_NAME - ending.len() - 1).min(stem.len());
-    while !stem.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = stem.floor_char_boundary(MAX_NAME - ending.len() - 1);
     let point = if ending.is_empty() { "" } else { "." };
     format!("{}{point}{ending}", &stem[..end])
 }

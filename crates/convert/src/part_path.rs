@@ -1,6 +1,6 @@
 //! Paths of parts in a package, as other parts name them.
 
-use resource::uri::percent_decode;
+use resource::uri::percent_decode_lossy;
 
 /// The name of the part at `target`, as a part in `folder` names it. It never leaves the package.
 pub(crate) fn resolve_part(folder: &str, target: &str) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn resolve_part(folder: &str, target: &str) -> String {
 
 /// A target without the escapes of an address: `a%20b` is `a b`.
 pub(crate) fn percent_decoded(target: &str) -> String {
-    String::from_utf8_lossy(&percent_decode(target)).into_owned()
+    percent_decode_lossy(target).into_owned()
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //! It counts what callers report, where they hold it. Nothing is allocated here.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
@@ -116,7 +116,7 @@ impl Drop for MemoryHold {
 pub struct MemoryShares {
     whole: Arc<MemoryBudget>,
     share: usize,
-    by_client: Mutex<HashMap<Box<str>, Weak<MemoryBudget>>>,
+    by_client: Mutex<HashMap<Box<str>, Arc<MemoryBudget>>>,
 }
 
 impl MemoryShares {
@@ -133,14 +133,14 @@ impl MemoryShares {
     /// The share of a client.
     pub fn of(&self, client: &str) -> Arc<MemoryBudget> {
         let mut shares = self.by_client.lock();
-        if let Some(share) = shares.get(client).and_then(Weak::upgrade) {
-            return share;
+        if let Some(share) = shares.get(client) {
+            return Arc::clone(share);
         }
         if shares.len() >= MIN_SHARES && shares.len() == shares.capacity() {
-            shares.retain(|_, share| share.strong_count() > 0);
+            shares.retain(|_, share| Arc::strong_count(share) > 1);
         }
         let share = self.whole.child(self.share);
-        shares.insert(client.into(), Arc::downgrade(&share));
+        shares.insert(client.into(), Arc::clone(&share));
         share
     }
 

@@ -229,6 +229,9 @@ static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// Whether a file with this name, without its extension, holds secrets: `passwords`, `db_password`,
 /// `api-tokens-prod`.
 pub(crate) fn names_secrets(stem: &str) -> bool {
+    if !may_have_secret_word(stem) {
+        return false;
+    }
     let words = words_of(stem);
     let Some((at, length, _)) = secret_word(&words) else {
         return matches!(meaning_of(stem), KeyMeaning::Secret(_));
@@ -258,6 +261,21 @@ fn undone_or(words: &[String], at: usize, length: usize, kind: &'static str) -> 
             "secrets" | "credentials" | "creds" | "passwords" | "tokens"
         );
     if is_block { KeyMeaning::Block(kind) } else { KeyMeaning::Secret(kind) }
+}
+
+/// Whether a word for secrets may be in `key`. Most keys have none of its pieces, and need no further
+/// look; words of other scripts are looked for in any case.
+fn may_have_secret_word(key: &str) -> bool {
+    const PIECES: [&[u8]; 8] =
+        [b"pass", b"pw", b"secret", b"token", b"key", b"cred", b"auth", b"bearer"];
+    let begins_piece = |(at, byte): (usize, &u8)| {
+        let has_piece = |piece: &[u8]| {
+            let end = key.as_bytes().get(at..at + piece.len());
+            end.is_some_and(|end| end.eq_ignore_ascii_case(piece))
+        };
+        PIECES.iter().any(|piece| piece[0] == byte.to_ascii_lowercase() && has_piece(piece))
+    };
+    !key.is_ascii() || key.as_bytes().iter().enumerate().any(begins_piece)
 }
 
 /// The place of the last secret word, how many words it has, and the kind of secret it names.

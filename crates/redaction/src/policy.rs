@@ -89,9 +89,7 @@ impl Redaction {
     pub fn syntax_of(&self, path: &str) -> Option<Syntax> {
         match self.scope {
             RedactionScope::Off => None,
-            RedactionScope::SensitiveFiles => {
-                Syntax::is_sensitive(path).then(|| Syntax::of_path(path))
-            }
+            RedactionScope::SensitiveFiles => Syntax::of_sensitive(path),
             RedactionScope::Everything => Some(Syntax::of_path(path)),
         }
     }

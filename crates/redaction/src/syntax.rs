@@ -1,7 +1,9 @@
 //! Syntaxes of texts that hold secrets, by file name.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::key_words::names_secrets;
 
@@ -174,65 +176,28 @@ const CONFIG_WORDS: &[&str] = &[
     "key",
 ];
 
-/// Files that lock dependencies: they are full of hashes and hold no secrets.
+/// Files that lock dependencies, besides those that end in `.lock`: they are full of hashes and hold no
+/// secrets.
 const LOCK_FILES: &[&str] = &[
-    "cargo.lock",
     "package-lock.json",
     "npm-shrinkwrap.json",
-    "yarn.lock",
     "pnpm-lock.yaml",
-    "poetry.lock",
-    "pipfile.lock",
-    "uv.lock",
-    "pdm.lock",
-    "composer.lock",
-    "gemfile.lock",
     "go.sum",
-    "flake.lock",
-    "deno.lock",
-    "bun.lock",
     "packages.lock.json",
-    "pubspec.lock",
-    "podfile.lock",
     ".terraform.lock.hcl",
-    "chart.lock",
-    "mix.lock",
-    "buf.lock",
 ];
 
-/// The two tables by name: each text that is read is looked up.
-static BY_NAME: LazyLock<HashMap<&str, Syntax>> =
+/// The two tables by name: each text that is read is looked up. Nobody can choose the keys, so that a
+/// fast hash is safe.
+static BY_NAME: LazyLock<FxHashMap<&str, Syntax>> =
     LazyLock::new(|| NAMES.iter().rev().copied().collect());
-static BY_EXTENSION: LazyLock<HashMap<&str, &(&str, Syntax, bool)>> =
+static BY_EXTENSION: LazyLock<FxHashMap<&str, &(&str, Syntax, bool)>> =
     LazyLock::new(|| EXTENSIONS.iter().rev().map(|row| (row.0, row)).collect());
 
 impl Syntax {
     /// The syntax of the file at `path`, by its name.
     pub fn of_path(path: &str) -> Self {
-        let name = file_name(path);
-        if let Some(syntax) = BY_NAME.get(&*name) {
-            return *syntax;
-        }
-        if is_env_name(&name) {
-            return Self::Env;
-        }
-        if name == "config" {
-            let folder = folder_of(path);
-            let known = CONFIG_FOLDERS.iter().find(|(known, _)| *known == folder);
-            return known.map_or(Self::Ini, |(_, syntax)| *syntax);
-        }
-        if is_lock(&name)
-            && !name.ends_with(".json")
-            && !name.ends_with(".yaml")
-            && !name.ends_with(".hcl")
-        {
-            return Self::Text;
-        }
-        let original = without_copy(&name);
-        let known = extension(original).map(|(_, syntax, _)| *syntax);
-        // The modules of PAM are configured by files such as `common-password`.
-        let secret = || secret_syntax(original).filter(|_| folder_of(path) != "pam.d");
-        known.or_else(secret).unwrap_or(Self::Text)
+        judge_name(path).0
     }
 
     /// The syntax of a text of this MIME type.
@@ -252,31 +217,14 @@ impl Syntax {
     /// Whether the name of the file at `path` says that it holds configuration, keys or
     /// credentials.
     pub fn is_sensitive(path: &str) -> bool {
-        let name = file_name(path);
-        if is_lock(&name) || name.ends_with(".pub") {
-            return false;
-        }
-        let is_named = BY_NAME.contains_key(&*name);
-        if is_named || is_env_name(&name) || (name == "config" && folder_of(path).starts_with('.'))
-        {
-            return true;
-        }
-        match Self::of_path(path) {
-            Self::Json | Self::Xml => {
-                let is_rc = name.starts_with('.') && name.trim_end_matches(".json").ends_with("rc");
-                let is_state = name.ends_with(".tfstate") || name.ends_with("dockerconfigjson");
-                let has_word = CONFIG_WORDS.iter().any(|word| name.contains(word));
-                is_rc || is_state || has_word || names_secrets(stem_of(without_copy(&name)))
-            }
-            Self::SecretList | Self::SecretTable => true,
-            _ => {
-                let is_rc = name.starts_with('.') && name.ends_with("rc");
-                let known = extension(without_copy(&name));
-                let is_credentials =
-                    name.starts_with("credentials") || name.starts_with(".credentials");
-                is_rc || is_credentials || known.is_some_and(|(_, _, is_sensitive)| *is_sensitive)
-            }
-        }
+        Self::of_sensitive(path).is_some()
+    }
+
+    /// The syntax of the file at `path`, if its name says that it holds configuration, keys or
+    /// credentials.
+    pub fn of_sensitive(path: &str) -> Option<Self> {
+        let (syntax, is_sensitive) = judge_name(path);
+        is_sensitive.then_some(syntax)
     }
 
     /// Whether keys are read, so that the text must be masked as a whole. A text of any other
@@ -284,6 +232,47 @@ impl Syntax {
     pub fn has_keys(self) -> bool {
         self != Self::Text
     }
+}
+
+/// The syntax of the file at `path`, and whether its name says that it holds configuration, keys or
+/// credentials.
+fn judge_name(path: &str) -> (Syntax, bool) {
+    let mut names = path.rsplit('/').map(lowercase);
+    let name = &*names.next().unwrap_or_default();
+    let mut folder = || names.next().unwrap_or_default();
+    if let Some(syntax) = BY_NAME.get(name) {
+        return (*syntax, true);
+    }
+    let is_public = is_lock(name) || name.ends_with(".pub");
+    if is_env_name(name) {
+        return (Syntax::Env, !is_public);
+    }
+    if name == "config" {
+        let folder = folder();
+        let known = CONFIG_FOLDERS.iter().find(|(known, _)| *known == folder);
+        return (known.map_or(Syntax::Ini, |(_, syntax)| *syntax), folder.starts_with('.'));
+    }
+    let original = without_copy(name);
+    let known = extension(original);
+    // The modules of PAM are configured by files such as `common-password`.
+    let secret = || secret_syntax(original).filter(|_| folder() != "pam.d");
+    let syntax = known.map(|(_, syntax, _)| *syntax).or_else(secret).unwrap_or(Syntax::Text);
+    let is_sensitive = || match syntax {
+        Syntax::Json | Syntax::Xml => {
+            let is_rc = name.starts_with('.') && name.trim_end_matches(".json").ends_with("rc");
+            let is_state = name.ends_with(".tfstate") || name.ends_with("dockerconfigjson");
+            let has_word = CONFIG_WORDS.iter().any(|word| name.contains(word));
+            is_rc || is_state || has_word || names_secrets(stem_of(original))
+        }
+        Syntax::SecretList | Syntax::SecretTable => true,
+        _ => {
+            let is_rc = name.starts_with('.') && name.ends_with("rc");
+            let is_credentials =
+                name.starts_with("credentials") || name.starts_with(".credentials");
+            is_rc || is_credentials || known.is_some_and(|(_, _, is_sensitive)| *is_sensitive)
+        }
+    };
+    (syntax, !is_public && is_sensitive())
 }
 
 /// The name of a file, without an ending that says that it is a copy.
@@ -306,12 +295,9 @@ fn stem_of(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-fn file_name(path: &str) -> String {
-    path.rsplit('/').next().unwrap_or_default().to_lowercase()
-}
-
-fn folder_of(path: &str) -> String {
-    path.rsplit('/').nth(1).unwrap_or_default().to_lowercase()
+fn lowercase(name: &str) -> Cow<'_, str> {
+    let is_lowercase = name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_lowercase { Cow::Borrowed(name) } else { Cow::Owned(name.to_lowercase()) }
 }
 
 fn is_env_name(name: &str) -> bool {
@@ -322,7 +308,7 @@ fn is_env_name(name: &str) -> bool {
 }
 
 fn is_lock(name: &str) -> bool {
-    LOCK_FILES.contains(&name) || name.ends_with(".lock")
+    name.ends_with(".lock") || LOCK_FILES.contains(&name)
 }
 
 fn extension(name: &str) -> Option<&'static (&'static str, Syntax, bool)> {

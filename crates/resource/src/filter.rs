@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::description::{Resource, Role};
 use crate::relay::UriRewrite;
-use crate::uri::{Uri, percent_decode};
+use crate::uri::{Uri, percent_decode_lossy};
 
 /// Conditions on the items of a list. All given ones must hold.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +141,7 @@ impl PathFilter {
             Some(rewrite) => rewrite.to_public(uri.as_str())?,
             None => uri.as_str().to_owned(),
         };
-        Some(String::from_utf8_lossy(&percent_decode(&public)).into_owned())
+        Some(percent_decode_lossy(&public).into_owned())
     }
 
     fn rewritten(&self, rewrite: &Arc<dyn UriRewrite>) -> Self {

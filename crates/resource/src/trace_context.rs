@@ -4,7 +4,9 @@
 const MAX_FIELD_BYTES: usize = 8 << 10;
 
 /// The fields, as HTTP headers and members of `_meta` name them.
-const FIELDS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+const PARENT: &str = "traceparent";
+const STATE: &str = "tracestate";
+const BAGGAGE: &str = "baggage";
 
 /// The trace context of a request. refdesk opens no span of its own and passes it on unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,20 +15,13 @@ pub struct TraceContext(Vec<(&'static str, String)>);
 impl TraceContext {
     /// Reads each field with `read`, and leaves out invalid ones; `None` if nothing is left.
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let valid = |name: &'static str| {
-            let value = read(name)?;
-            let is_valid = match name {
-                "traceparent" => is_traceparent(&value),
-                // Without its parent, the state of a trace means nothing.
-                "tracestate" => {
-                    is_text(&value)
-                        && read("traceparent").is_some_and(|parent| is_traceparent(&parent))
-                }
-                _ => is_text(&value),
-            };
-            is_valid.then_some((name, value))
-        };
-        let fields: Vec<_> = FIELDS.into_iter().filter_map(valid).collect();
+        let parent = read(PARENT).filter(|value| is_traceparent(value));
+        // Without its parent, the state of a trace means nothing.
+        let state = parent.as_ref().and_then(|_| read(STATE)).filter(|value| is_text(value));
+        let baggage = read(BAGGAGE).filter(|value| is_text(value));
+        let fields = [(PARENT, parent), (STATE, state), (BAGGAGE, baggage)];
+        let fields: Vec<_> =
+            fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         (!fields.is_empty()).then_some(Self(fields))
     }
 

@@ -34,22 +34,27 @@ impl Uri {
 
     /// The authority: the part between `//` and the path, if there is one.
     pub fn authority(&self) -> Option<&str> {
-        let rest = self.after_scheme().strip_prefix("//")?;
-        Some(&rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())])
+        self.after_scheme().strip_prefix("//").map(|rest| split_authority(rest).0)
     }
 
     /// The path, still percent-encoded.
     pub fn path(&self) -> &str {
         let rest = self.after_scheme();
         let path = match rest.strip_prefix("//") {
-            Some(rest) => &rest[rest.find(['/', '?', '#']).unwrap_or(rest.len())..],
+            Some(rest) => split_authority(rest).1,
             None => rest,
         };
-        &path[..path.find(['?', '#']).unwrap_or(path.len())]
+        without_query(path)
     }
 
-    fn after_scheme(&self) -> &str {
+    /// Everything behind the scheme and its colon.
+    pub fn after_scheme(&self) -> &str {
         self.0.split_once(':').map_or("", |(_, rest)| rest)
+    }
+
+    /// Whether it has a query or a fragment.
+    pub fn has_query(&self) -> bool {
+        without_query(self.as_str()).len() < self.0.len()
     }
 }
 
@@ -63,6 +68,18 @@ impl fmt::Debug for Uri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
     }
+}
+
+/// `text` without its query and its fragment.
+pub fn without_query(text: &str) -> &str {
+    let end = text.bytes().position(|byte| matches!(byte, b'?' | b'#'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The authority, and what follows it.
+fn split_authority(rest: &str) -> (&str, &str) {
+    let end = rest.bytes().position(|byte| matches!(byte, b'/' | b'?' | b'#'));
+    rest.split_at(end.unwrap_or(rest.len()))
 }
 
 /// The reason why `text` is not a URI, or `None` if it is one.
@@ -85,7 +102,7 @@ fn find_error(text: &str) -> Option<&'static str> {
             if !(hex(at + 1) && hex(at + 2)) {
                 return Some("a % is not followed by two hexadecimal digits");
             }
-        } else if !(byte >= 0x80 || is_unreserved(byte) || is_reserved(byte)) {
+        } else if !IS_ALLOWED[usize::from(byte)] {
             return Some("it contains a character that must be percent-encoded");
         }
         at += 1;
@@ -94,14 +111,26 @@ fn find_error(text: &str) -> Option<&'static str> {
     rest.chars().any(char::is_control).then_some("it contains a control character")
 }
 
+/// The bytes that a URI may have as they are; all of other scripts among them.
+const IS_ALLOWED: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = byte >= 0x80 || is_unreserved(byte as u8) || is_reserved(byte as u8);
+        byte += 1;
+    }
+    table
+};
+
 /// Letters, digits and `-._~`, which never need encoding.
-pub fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
+pub const fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 /// The delimiters of RFC 3986.
-pub fn is_reserved(byte: u8) -> bool {
-    b":/?#[]@!$&'()*+,;=".contains(&byte)
+pub const fn is_reserved(byte: u8) -> bool {
+    let is_general = matches!(byte, b':' | b'/' | b'?' | b'#' | b'[' | b']' | b'@');
+    is_general || matches!(byte, b'!' | b'$' | b'&'..=b',' | b';' | b'=')
 }
 
 /// Appends `segment` to `into`, percent-encoded as one path segment. Any bytes are allowed.
@@ -160,6 +189,14 @@ pub fn percent_decode(text: &str) -> Cow<'_, [u8]> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Decodes percent-encoding into text; what is no UTF-8 is replaced.
+pub fn percent_decode_lossy(text: &str) -> Cow<'_, str> {
+    match percent_decode(text) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
 }
 
 #[cfg(test)]

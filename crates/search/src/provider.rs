@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use async_trait::async_trait;
-use resource::uri::percent_decode;
+use resource::uri::percent_decode_lossy;
 use resource::{
     Body, ByteSource, Complete, Completion, CompletionRequest, Content, Context, Cursor, Error,
     Facets, Filter, Freshness, Page, PageRequest, Part, Provider, ReadRequest, Reading, Resource,
@@ -268,5 +268,5 @@ fn hits_markdown(hits: &[PassageHit]) -> String {
 }
 
 fn decoded(text: &str) -> String {
-    String::from_utf8_lossy(&percent_decode(text)).into_owned()
+    percent_decode_lossy(text).into_owned()
 }

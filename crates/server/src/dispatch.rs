@@ -44,8 +44,9 @@ pub(crate) async fn dispatch(server: &Server, exchange: &Exchange, call: Call) -
         Call::ListComponents { component, cursor } => {
             components::list_components(server, ctx, component, cursor).await
         }
+        // Boxed: it is several times as large as the others, which would all be copied with it.
         Call::InvokeComponent { component, name, params } => {
-            components::call_component(server, exchange, component, &name, &params).await
+            Box::pin(components::call_component(server, exchange, component, &name, &params)).await
         }
         Call::Task { action, task, params } => {
             tasks::call_task(server, exchange, action, &task, &params).await

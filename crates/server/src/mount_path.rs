@@ -1,7 +1,7 @@
 //! Paths of resources inside their mounts, as people read them.
 
 use protocol::MountPath;
-use resource::uri::percent_decode;
+use resource::uri::percent_decode_lossy;
 use resource::{Provider, Uri};
 
 /// The mount of a URI and its decoded path there; `None` where the URI is not of that form, as those
@@ -19,7 +19,7 @@ pub(crate) fn path_in_mount(provider: &dyn Provider, uri: &Uri) -> String {
 
 /// The decoded URI without its scheme.
 fn shown_path(uri: &Uri) -> String {
-    let text = String::from_utf8_lossy(&percent_decode(uri.as_str())).into_owned();
+    let text = percent_decode_lossy(uri.as_str()).into_owned();
     let path = text.split_once("://").map_or(&*text, |(_, rest)| rest);
     path.trim_start_matches('/').to_owned()
 }

@@ -1,5 +1,6 @@
 //! Metadata-rules layer: sets metadata and hides resources by glob patterns from the settings.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -139,20 +140,20 @@ struct Ruled {
 
 impl Ruled {
     /// The path that patterns match: the URI without its scheme and outer slashes, decoded.
-    fn match_path(uri: &Uri) -> String {
-        let behind = &uri.as_str()[uri.scheme().len() + 1..];
-        String::from_utf8_lossy(&uri::percent_decode(behind.trim_matches('/'))).into_owned()
+    fn match_path(uri: &Uri) -> Cow<'_, str> {
+        uri::percent_decode_lossy(uri.after_scheme().trim_matches('/'))
     }
 
     /// The path of `uri`; `NotFound` if it is hidden.
-    fn visible_path(&self, uri: &Uri) -> Result<String> {
+    fn visible_path<'a>(&self, uri: &'a Uri) -> Result<Cow<'a, str>> {
         let path = Self::match_path(uri);
         if self.rules.is_hidden(&path) { Err(Error::not_found(uri)) } else { Ok(path) }
     }
 
     /// Applies the rules for its own URI to a description; `None` if it is hidden.
     fn apply_rules(&self, mut item: Arc<Resource>) -> Option<Arc<Resource>> {
-        let path = self.visible_path(&item.uri).ok()?;
+        let uri = item.uri.clone();
+        let path = self.visible_path(&uri).ok()?;
         if self.rules.globs.is_match(&path) {
             self.rules.apply(Arc::make_mut(&mut item), &path);
         }

@@ -13,8 +13,8 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,6 +22,7 @@ use bytes::Bytes;
 use catalog::layers::rendered::{ConvertJob, Converter, DocumentSource};
 use convert::{Conversion, Options};
 use futures_util::StreamExt;
+use parking_lot::Mutex;
 use resource::{ByteSource, Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -63,7 +64,7 @@ static SHARED_POOL: Mutex<Option<Arc<ConvertPool>>> = Mutex::new(None);
 
 /// The one pool for all mounts: its limits are for all of them together.
 pub(crate) fn shared_pool(limits: ConvertLimits) -> Arc<ConvertPool> {
-    let mut shared = SHARED_POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shared = SHARED_POOL.lock();
     match &*shared {
         Some(pool) if pool.limits == limits => Arc::clone(pool),
         _ => Arc::clone(shared.insert(Arc::new(ConvertPool::new(limits)))),

@@ -46,10 +46,7 @@ pub(super) fn convert(document: &Document<'_>, form: Form) -> Result<Conversion,
 /// The delimiter of the values: the one that gives the most records the same number of fields,
 /// over one.
 fn delimiter(text: &str) -> char {
-    let mut end = text.len().min(SAMPLE_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(SAMPLE_BYTES);
     let is_cut = end < text.len();
     let score = |delimiter: char| {
         let records = Records::new(&text[..end], delimiter);

@@ -237,7 +237,9 @@ impl Outgoing {
         if length.is_none_or(|length| length > MAX_BUFFERED_BYTES) {
             return Err(self);
         }
-        let mut whole = Vec::with_capacity(self.pieces.iter().map(OutgoingPiece::capacity).sum());
+        // A transport may end it with a line break, for which it is not copied.
+        let length: usize = self.pieces.iter().map(OutgoingPiece::capacity).sum();
+        let mut whole = Vec::with_capacity(length + 1);
         for piece in self.pieces {
             match piece {
                 OutgoingPiece::Json(bytes) => whole.extend_from_slice(&bytes),

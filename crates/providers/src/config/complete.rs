@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use resource::uri::{percent_decode, reserved_value};
+use resource::uri::{percent_decode_lossy, reserved_value};
 use resource::{
     Annotations, Completion, CompletionRequest, Context, Error, Result, Template, UnknownMembers,
     UriTemplate, Variable,
@@ -141,5 +141,5 @@ fn begins_with(value: &str, typed: &str) -> bool {
 }
 
 fn decode(text: &str) -> String {
-    String::from_utf8_lossy(&percent_decode(text)).into_owned()
+    percent_decode_lossy(text).into_owned()
 }

@@ -16,7 +16,7 @@ use super::stamp::FileStamp;
 use crate::file_watch::{CheckStamp, Validity};
 
 /// Memory limit of the cache, in bytes.
-const CACHE_BYTES: usize = 16 * 1024 * 1024;
+const CACHE_BYTES: usize = 14 * 1024 * 1024;
 
 /// Bytes of one entry besides its strings: the description, its node and slots in the hash table and the
 /// allocator's overhead.

@@ -14,10 +14,10 @@ use super::path::LocalPath;
 use super::stamp::FileKind;
 use crate::file_watch::{CheckStamp, Validity};
 
-/// Bounds of the cache, in bytes. Most descriptions are shared with the description cache. A long
-/// page may exceed them alone.
+/// Bounds of the cache, in bytes: more than 10,000 files. Most descriptions are shared with the
+/// description cache. A long page may exceed them alone.
 const CACHE_BOUNDS: CacheBounds =
-    CacheBounds { heaviest: 16 * 1024 * 1024, ..CacheBounds::weight(4 * 1024 * 1024) };
+    CacheBounds { heaviest: 16 * 1024 * 1024, ..CacheBounds::weight(6 * 1024 * 1024) };
 
 /// Bytes of one page besides its descriptions.
 const PAGE_OVERHEAD: usize = size_of::<CachedPage>() + size_of::<FolderNames>() + 256;

@@ -31,10 +31,7 @@ impl UriPath {
     pub(super) fn parse(uri: &Uri) -> Option<Self> {
         let at_home = matches!(uri.authority(), Some(host) if host.is_empty()
             || host.eq_ignore_ascii_case("localhost"));
-        if !uri.scheme().eq_ignore_ascii_case("file")
-            || !at_home
-            || uri.as_str().contains(['?', '#'])
-        {
+        if !uri.scheme().eq_ignore_ascii_case("file") || !at_home || uri.has_query() {
             return None;
         }
         let rest = uri.path().strip_prefix('/')?;

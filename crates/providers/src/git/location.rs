@@ -1,6 +1,6 @@
 //! Locations in a repository, and their conversion from and to `git:` URIs.
 
-use resource::uri::{encode_segment, percent_decode};
+use resource::uri::{encode_segment, percent_decode, percent_decode_lossy};
 use resource::{Error, Result, Uri};
 
 use super::repo_path::RepoPath;
@@ -145,7 +145,7 @@ impl LogQuery {
     fn read_conditions(&mut self, query: &str) -> Result<()> {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let value = String::from_utf8_lossy(&percent_decode(value)).into_owned();
+            let value = percent_decode_lossy(value).into_owned();
             let slot = match name {
                 "author" => &mut self.author,
                 "since" => &mut self.since,

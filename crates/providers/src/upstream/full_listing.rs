@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use client::{Error as Failure, ListScope};
 use machinery::{CacheLifetime, RequiredFreshness};
-use resource::{Absence, Error, Freshness, Page, PageRequest, Resource, Result, Uri};
+use resource::{Absence, Error, Freshness, Page, PageRequest, Resource, Result, Uri, uri};
 
 use super::Inner;
 use super::cursor::{PAGES, UpstreamCursor};
@@ -145,7 +145,7 @@ fn is_hierarchical(uri: &Uri) -> bool {
 /// The ancestors of a URI by its path, the nearest first, without trailing slashes.
 fn ancestors(uri: &Uri) -> Vec<String> {
     let text = uri.as_str();
-    let path = text.split(['?', '#']).next().unwrap_or(text).trim_end_matches('/');
+    let path = uri::without_query(text).trim_end_matches('/');
     let root = path.find("://").map_or_else(|| path.find(':').map_or(0, |at| at + 1), |at| at + 3);
     let slashes = path.match_indices('/').map(|(at, _)| at).filter(|at| *at >= root);
     let mut steps: Vec<String> = slashes.map(|at| path[..at].to_owned()).collect();

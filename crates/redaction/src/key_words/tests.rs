@@ -1,6 +1,8 @@
 //! Tests of the words of keys.
 
-use super::{KeyMeaning, meaning_of};
+use super::{
+    BEFORE_KEY, JAPANESE, KeyMeaning, LAST_WORDS, WORDS, may_have_secret_word, meaning_of,
+};
 
 fn is_secret(key: &str) -> bool {
     matches!(meaning_of(key), KeyMeaning::Secret(_) | KeyMeaning::Block(_))
@@ -119,4 +121,16 @@ fn keys_that_speak_about_a_secret_are_none() {
     ];
     let wrong: Vec<_> = keys.into_iter().filter(|key| is_secret(key)).collect();
     assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn a_quick_look_misses_no_word_for_secrets() {
+    let alone = WORDS.iter().chain(LAST_WORDS).chain(JAPANESE).map(|(word, _)| (*word).to_owned());
+    let with_key = BEFORE_KEY.iter().map(|(word, _)| format!("{word}_key"));
+    for word in alone.chain(with_key) {
+        for key in [word.clone(), format!("my-{word}"), word.to_uppercase(), format!("{word}2")] {
+            assert!(may_have_secret_word(&key), "{key}");
+        }
+    }
+    assert!(!may_have_secret_word("readme") && !may_have_secret_word("main_window"));
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use analysis::{PassageSpan, TextKind};
 use machinery::{Packer, Unpacker};
-use resource::uri::percent_decode;
+use resource::uri::percent_decode_lossy;
 use resource::{Resource, Role};
 use tantivy::schema::Field;
 
@@ -98,8 +98,8 @@ impl IndexEntry {
     /// what it is about.
     pub(crate) fn summary_meaning(&self) -> (u64, String) {
         let path = || {
-            let path = percent_decode(self.resource.uri.as_str());
-            String::from_utf8_lossy(&path).replace(['/', '_', '-', '.'], " ")
+            let path = percent_decode_lossy(self.resource.uri.as_str());
+            path.replace(['/', '_', '-', '.'], " ")
         };
         let named = self.resource.title.clone().unwrap_or_else(path);
         let about = self.about().unwrap_or_default();
@@ -136,7 +136,7 @@ impl IndexEntry {
     pub(crate) fn common_values(&self, fields: &Fields) -> Vec<(Field, FieldValue)> {
         let resource = &self.resource;
         let (uri, notes) = (resource.uri.as_str(), &resource.annotations);
-        let path = String::from_utf8_lossy(&percent_decode(uri)).into_owned();
+        let path = percent_decode_lossy(uri).into_owned();
         let text = |field: Field, text: &str| (field, FieldValue::Text(text.to_owned()));
         let mut values = vec![
             text(fields.uri, uri),

@@ -49,6 +49,10 @@ enum RecentUri {
 
 impl RecentUri {
     fn of(uri: &Uri) -> Self {
+        // A URI of ASCII has nothing that a person must not see.
+        if uri.as_str().is_ascii() && uri.as_str().len() <= MAX_TARGET {
+            return Self::Whole(uri.clone());
+        }
         match plain_text(uri.as_str(), MAX_TARGET) {
             Cow::Borrowed(text) if text.len() == uri.as_str().len() => Self::Whole(uri.clone()),
             clipped => Self::Clipped(clipped.into()),

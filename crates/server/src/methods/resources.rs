@@ -132,7 +132,7 @@ pub(crate) async fn read_resource(
             };
             let (format, part) = (format.or(accepted), part.unwrap_or(0));
             let span = WindowSpan { range, etag, format, part, section, prefers_text: true };
-            return read_measured_window(server, ctx, uri, &span).await;
+            return Box::pin(read_measured_window(server, ctx, uri, &span)).await;
         }
     };
     let mut reading = server.provider.read(ctx, uri, &request).await?;

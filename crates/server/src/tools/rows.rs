@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use protocol::inbound::tool::TextLines;
 use protocol::inbound::tool::output::{AbsentSource, ResourceRow, time_text};
 use resource::{
-    Absence, Outline, Provider, Resource, SectionTitle, SectionUnit, Uri, uri::percent_decode,
+    Absence, Outline, Provider, Resource, SectionTitle, SectionUnit, Uri, uri::percent_decode_lossy,
 };
 
 use crate::mount_path::path_in_mount;
@@ -133,7 +133,7 @@ fn row_title(resource: &Resource, distinct_path: Option<&String>) -> Option<Stri
 
 /// The text without its percent-encoding.
 pub(super) fn decoded(text: &str) -> String {
-    String::from_utf8_lossy(&percent_decode(text)).into_owned()
+    percent_decode_lossy(text).into_owned()
 }
 
 /// The last segment of the path, as it is written.

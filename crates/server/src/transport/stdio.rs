@@ -185,8 +185,7 @@ struct StdioLineReader {
 impl StdioLineReader {
     fn next_line(&mut self) -> Option<Result<Bytes, Refusal>> {
         loop {
-            let fresh = &self.buffer[self.searched..];
-            let Some(end) = fresh.iter().position(|byte| *byte == b'\n') else {
+            let Some(end) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
                 self.searched = self.buffer.len();
                 if self.searched > self.max_bytes {
                     self.buffer.clear();

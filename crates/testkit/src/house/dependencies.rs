@@ -100,6 +100,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
             "futures-core",
             "humantime",
             "json-escape-simd",
+            "memchr",
             "parking_lot",
             "serde",
             "serde_json",

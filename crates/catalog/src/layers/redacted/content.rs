@@ -135,9 +135,17 @@ impl ContentMasker {
         Ok(Some((text, masked.bytes, syntax)))
     }
 
-    /// Masks the members that the reading of a collection holds. One that cannot be masked is left
-    /// out, as if it did not fit.
-    pub(super) async fn mask_members_of(&self, ctx: &Context, parts: &mut Vec<Part>) {
+    /// Masks the members that the reading of `collection` holds. One that cannot be masked is left
+    /// out, as if it did not fit. What is at `collection` itself is given as it is.
+    pub(super) async fn mask_members_of(
+        &self,
+        ctx: &Context,
+        collection: &Uri,
+        parts: &mut Vec<Part>,
+    ) {
+        if parts.iter().all(|part| part.resource.uri == *collection) {
+            return;
+        }
         for part in std::mem::take(parts) {
             let whole = ReadRequest::whole(u64::MAX);
             parts.extend(self.mask_part(ctx, part, 0, &whole).await.ok());

@@ -163,10 +163,9 @@ impl MountMasker {
 }
 
 /// The path of a URI, decoded, by which a redaction tells what is masked, and how.
-pub(super) fn redaction_path(uri: &Uri) -> String {
-    let rest = &uri.as_str()[uri.scheme().len() + 1..];
-    let path = rest.split(['?', '#']).next().unwrap_or(rest).trim_matches('/');
-    String::from_utf8_lossy(&uri::percent_decode(path)).into_owned()
+pub(super) fn redaction_path(uri: &Uri) -> Cow<'_, str> {
+    let path = uri::without_query(uri.after_scheme());
+    uri::percent_decode_lossy(path.trim_matches('/'))
 }
 
 impl RedactedProvider {
@@ -247,8 +246,9 @@ impl Provider for RedactedProvider {
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         let ctx = &caller::masked_context(ctx, &self.masker);
         let mut is_masked = self.masker.syntax_of_uri(uri).is_some();
+        // Boxed: most readings are not masked, and need no room for it.
         let mut reading = match is_masked {
-            true => self.content.read(ctx, uri, request).await,
+            true => Box::pin(self.content.read(ctx, uri, request)).await,
             false => self.inner.read(ctx, uri, request).await,
         };
         if !is_masked
@@ -256,7 +256,7 @@ impl Provider for RedactedProvider {
         {
             // What was read may be a window, which begins anywhere in the text.
             is_masked = true;
-            reading = self.content.read(ctx, uri, request).await;
+            reading = Box::pin(self.content.read(ctx, uri, request)).await;
         }
         let mut reading = reading.map_err(|error| self.masker.mask_error(error))?;
         self.masker.mask_members(&mut reading.extra);
@@ -266,7 +266,7 @@ impl Provider for RedactedProvider {
             // A reading of something that is given as it is may hold members of it that are not.
             Content::Parts(parts) if !is_masked => {
                 let found = parts.len();
-                self.content.mask_members_of(ctx, parts).await;
+                Box::pin(self.content.mask_members_of(ctx, uri, parts)).await;
                 reading.total_parts -= found - parts.len();
             }
             Content::Parts(_) => {}

@@ -123,9 +123,8 @@ impl RenderedProvider {
         let Content::Parts(parts) = &mut reading.content else { return Ok(reading) };
         let [original] = &mut parts[..] else { return select(reading, request) };
         let described = Arc::clone(&original.resource);
-        let Some(kind) = kind_of(&described).filter(|_| described.formats.len() > 1) else {
-            return select(reading, request);
-        };
+        let kind = (described.formats.len() > 1).then(|| kind_of(&described)).flatten();
+        let Some(kind) = kind else { return select(reading, request) };
         let hold = match SearchedDocument::of_part(original) {
             Some(document) => self.hold_original(ctx, &document).await,
             None => None,

@@ -1,5 +1,6 @@
 //! Descriptions of documents: their forms and sections, by name and MIME type.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use convert::DocumentKind;
@@ -16,11 +17,10 @@ pub(super) fn kind_of(resource: &Resource) -> Option<DocumentKind> {
 }
 
 /// The last segment of a URI's path, decoded.
-pub(super) fn file_name(uri: &Uri) -> String {
-    let text = uri.as_str();
-    let path = text.split(['?', '#']).next().unwrap_or(text).trim_end_matches('/');
+pub(super) fn file_name(uri: &Uri) -> Cow<'_, str> {
+    let path = uri::without_query(uri.as_str()).trim_end_matches('/');
     let name = path.rsplit('/').next().unwrap_or(path);
-    String::from_utf8_lossy(&uri::percent_decode(name)).into_owned()
+    uri::percent_decode_lossy(name)
 }
 
 /// Names the forms of a document, the original first.

@@ -7,8 +7,7 @@ use resource::{
     Absence, Context, Cursor, Error, Filter, Freshness, Page, PageRequest, Resource, Result, Uri,
 };
 
-use super::describe::describe_archive;
-use super::member_uri::{child_uri, kind_of_uri};
+use super::member_uri::child_uri;
 use super::{InsidePlace, UnpackedProvider, nested_kind};
 
 /// How many members one page looks at, if the filter shows few of them.
@@ -63,10 +62,7 @@ impl UnpackedProvider {
         let is_relaxed = relaxed.is_some();
         let inner_paging = paging.clone().with_filter(relaxed.or_else(|| filter.cloned()));
         let mut page = self.inner.list(ctx, parent, &inner_paging).await?;
-        if page.items.iter().any(|item| kind_of_uri(&item.uri).is_some()) {
-            page.items =
-                self.archive_memo.map(page.items, |item| Ok(Some(describe_archive(item))))?;
-        }
+        page.items = self.describe_archives(page.items)?;
         if is_relaxed {
             page.items.retain(|item| paging.shows(item));
         }

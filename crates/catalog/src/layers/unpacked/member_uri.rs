@@ -17,7 +17,7 @@ pub(crate) struct ArchiveSplit<'a> {
 pub(crate) fn archive_splits(uri: &Uri) -> impl Iterator<Item = ArchiveSplit<'_>> {
     let text = uri.as_str();
     // A query makes it another resource: a history, say.
-    let path = (!text.contains(['?', '#'])).then(|| uri.path());
+    let path = (!uri.has_query()).then(|| uri.path());
     let path_start = path.map_or(0, |path| text.len() - path.len());
     let ends = path.into_iter().flat_map(move |path| {
         let slashes = path.match_indices('/').map(|(slash, _)| slash).chain([path.len()]);
@@ -40,7 +40,9 @@ pub(crate) fn is_in_archive(uri: &Uri) -> bool {
 
 /// The kind of archive, and its MIME type, that the name of `uri` says it is.
 pub(crate) fn kind_of_uri(uri: &Uri) -> Option<(ArchiveKind, &'static str)> {
-    if uri.as_str().contains(['?', '#']) {
+    // Most URIs do not even end like an archive.
+    let text = uri.as_str();
+    if uri.has_query() || (!text.contains('%') && ArchiveKind::of_name(text).is_none()) {
         return None;
     }
     kind_of_segment(uri.path().rsplit('/').next()?)

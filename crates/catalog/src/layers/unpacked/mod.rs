@@ -96,13 +96,17 @@ enum LocateDepth {
 impl UnpackedProvider {
     /// Finds what `uri` names; looks again if the archive changes meanwhile.
     async fn locate(&self, ctx: &Context, uri: &Uri, depth: LocateDepth) -> Result<ArchivePlace> {
+        // Most URIs lead to no archive, and need no room for the search.
+        if archive_splits(uri).next().is_none() {
+            return Ok(ArchivePlace::Outside);
+        }
         for _ in 1..MAX_ATTEMPTS {
-            match self.try_locate(ctx, uri, depth).await {
+            match Box::pin(self.try_locate(ctx, uri, depth)).await {
                 Err(error) if error.kind == ErrorKind::Changed => {}
                 done => return done,
             }
         }
-        self.try_locate(ctx, uri, depth).await
+        Box::pin(self.try_locate(ctx, uri, depth)).await
     }
 
     async fn try_locate(
@@ -286,11 +290,11 @@ impl Provider for UnpackedProvider {
             let place = match self.locate(ctx, uri, LocateDepth::Named).await? {
                 ArchivePlace::Outside => return self.inner.read(ctx, uri, request).await,
                 ArchivePlace::Archive(found) => {
-                    return self.read_archive(ctx, found, request).await;
+                    return Box::pin(self.read_archive(ctx, found, request)).await;
                 }
                 ArchivePlace::Inside(place) => place,
             };
-            match self.read_inside(ctx, uri, &place, request).await {
+            match Box::pin(self.read_inside(ctx, uri, &place, request)).await {
                 // The archive changed meanwhile, unless the etag in the error is the member's: then
                 // the caller wants another version.
                 Err(error) if error.kind == ErrorKind::Changed => {
@@ -320,9 +324,14 @@ impl UnpackedProvider {
     }
 
     fn describe_own(&self, found: Arc<Resource>) -> Arc<Resource> {
-        let described = self.archive_memo.map(vec![Arc::clone(&found)], |item| {
-            Ok(Some(if kind_of_uri(&item.uri).is_some() { describe_archive(item) } else { item }))
-        });
+        let described = self.describe_archives(vec![Arc::clone(&found)]);
         described.ok().and_then(|mut items| items.pop()).unwrap_or(found)
+    }
+
+    /// Describes the archives among `items` as collections.
+    fn describe_archives(&self, items: Vec<Arc<Resource>>) -> Result<Vec<Arc<Resource>>> {
+        self.archive_memo.map(items, |item| {
+            Ok(Some(if kind_of_uri(&item.uri).is_some() { describe_archive(item) } else { item }))
+        })
     }
 }

@@ -198,7 +198,7 @@ impl Provider for WithheldProvider {
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         match kind_of_uri(uri) {
-            Some(_) => self.read_archive(ctx, uri, request).await,
+            Some(_) => Box::pin(self.read_archive(ctx, uri, request)).await,
             None => self.inner.read(ctx, uri, request).await,
         }
     }

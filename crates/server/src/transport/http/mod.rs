@@ -25,7 +25,7 @@ mod tracked_body;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{ACCEPT, ALLOW, AsHeaderName, CACHE_CONTROL, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use ipnet::IpNet;
 use protocol::header::{self, RequestEra};
@@ -173,9 +173,9 @@ impl HttpServer {
         if request.uri().path() != PATH {
             return HttpBody::refusal(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
         }
-        let session = header_text(request.headers(), header::SESSION_ID).map(str::to_owned);
+        let session = header_text(request.headers(), &names::SESSION_ID).map(str::to_owned);
         let alone = || {
-            let version = header_text(request.headers(), header::PROTOCOL_VERSION);
+            let version = header_text(request.headers(), &names::PROTOCOL_VERSION);
             RequestEra::from_header(version) == RequestEra::Stateless
         };
         match (request.method(), session) {
@@ -244,8 +244,25 @@ fn method_not_allowed(allowed: &'static str) -> Response<HttpBody> {
     response
 }
 
+/// Names that are looked up in every request, parsed once.
+mod names {
+    use hyper::header::HeaderName;
+    use protocol::header;
+
+    pub(super) static PROTOCOL_VERSION: HeaderName =
+        HeaderName::from_static(header::PROTOCOL_VERSION);
+    pub(super) static SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
+    pub(super) static METHOD: HeaderName = HeaderName::from_static(header::METHOD);
+    pub(super) static NAME: HeaderName = HeaderName::from_static(header::NAME);
+    pub(super) static TRACE_FIELDS: [HeaderName; 3] = [
+        HeaderName::from_static("traceparent"),
+        HeaderName::from_static("tracestate"),
+        HeaderName::from_static("baggage"),
+    ];
+}
+
 /// A header. One that is repeated or not text becomes a value that matches nothing.
-fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn header_text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
     Some(value.unwrap_or("\u{0}"))

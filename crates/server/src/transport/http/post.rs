@@ -16,10 +16,10 @@ use resource::{ComponentKind, Principal, TraceContext};
 
 use super::body::HttpBody;
 use super::request_body::read_body;
-use super::request_task::{SessionBinding, run_batched, run_posted};
+use super::request_task::{SessionBinding, respond_with_interim, run_batched, start_posted};
 use super::requester::Requester;
 use super::sessions::HttpSession;
-use super::{HttpServer, accepts_sse, header_text, listen, too_many_sessions};
+use super::{HttpServer, accepts_sse, header_text, listen, names, too_many_sessions};
 use crate::audit::{AuditedCall, audited_calls};
 use crate::clients::ClientTransport;
 use crate::lifecycle::stateless::{self, StatelessTerms};
@@ -28,7 +28,6 @@ use crate::lifecycle::{DecodedRequest, IncomingRequest, RequestOrigin, handshake
 const UNKNOWN_SESSION: &str = "the session is unknown or expired; open a new one with initialize";
 
 const HTTP: ClientTransport = ClientTransport::Http;
-
 const TOOL_CALL: Method = Method::InvokeComponent(ComponentKind::Tool);
 
 /// A refusal and its HTTP status.
@@ -46,9 +45,17 @@ struct PostHeaders<'a> {
 
 impl<'a> PostHeaders<'a> {
     fn read(all: &'a HeaderMap) -> Self {
-        let version = header_text(all, header::PROTOCOL_VERSION);
+        let version = header_text(all, &names::PROTOCOL_VERSION);
         let era = RequestEra::from_header(version);
         Self { all, version, era, accepts_sse: accepts_sse(all) }
+    }
+
+    /// The trace that the message belongs to.
+    fn trace(&self) -> Option<TraceContext> {
+        TraceContext::read(|name| {
+            let known = names::TRACE_FIELDS.iter().find(|known| *known == name)?;
+            header_text(self.all, known).map(str::to_owned)
+        })
     }
 
     /// Whether the headers mark the message as stateless.
@@ -83,7 +90,7 @@ pub(crate) async fn handle_post(
     client.begin_work();
     if let Some(id) = sse_session_id(&head.uri) {
         client.note_calls(|| audited_calls(&http.server, &bytes));
-        return forward_to_sse_session(http, (id, principal), &bytes).await;
+        return Box::pin(forward_to_sse_session(http, (id, principal), &bytes)).await;
     }
     let session = session.map(|id| http.sessions.find(&id, principal).ok_or(())).transpose();
     if let Ok(Some(session)) = &session {
@@ -106,8 +113,7 @@ pub(crate) async fn handle_post(
             match IncomingRequest::read(id.clone(), (&method, params), origin) {
                 Ok(mut request) => {
                     client.note_calls(|| vec![AuditedCall::of_request(&http.server, &request)]);
-                    let field = |name: &str| header_text(headers.all, name).map(str::to_owned);
-                    request.trace = request.trace.or_else(|| TraceContext::read(field));
+                    request.trace = request.trace.or_else(|| headers.trace());
                     PostedRequest { headers, request, client }.execute(http, session).await
                 }
                 Err(refusal) => {
@@ -167,7 +173,7 @@ enum PostedCall {
 
 impl PostedRequest<'_> {
     async fn execute(self, http: &Arc<HttpServer>, session: NamedSession) -> Response<HttpBody> {
-        match self.decode_by_era(http, session) {
+        let running = match self.decode_by_era(http, session) {
             Ok(PostedCall::Stateless(DecodedRequest {
                 exchange,
                 call: Call::Listen(filter),
@@ -178,19 +184,24 @@ impl PostedRequest<'_> {
                     return HttpBody::refusal(StatusCode::NOT_ACCEPTABLE, why);
                 }
                 // Unboxed, its state would enlarge the future of every request.
-                Box::pin(listen::stream_notifications(http, exchange, filter, self.client)).await
+                let client = self.client;
+                return Box::pin(listen::stream_notifications(http, exchange, filter, client))
+                    .await;
             }
             Ok(PostedCall::Stateless(opened)) => {
-                run_posted(http, self.without_unreadable_interim(opened), None).await
+                start_posted(http, self.without_unreadable_interim(opened), None)
             }
-            Ok(PostedCall::Initialize(opened)) => open_session(http, opened, self.client).await,
+            Ok(PostedCall::Initialize(opened)) => {
+                return Box::pin(open_session(http, opened, self.client)).await;
+            }
             Ok(PostedCall::InSession(opened, tied)) => {
-                run_posted(http, self.without_unreadable_interim(opened), Some(tied)).await
+                start_posted(http, self.without_unreadable_interim(opened), Some(tied))
             }
             Err((status, refusal)) => {
-                HttpBody::json(status, refusal.encode(Some(&self.request.id)))
+                return HttpBody::json(status, refusal.encode(Some(&self.request.id)));
             }
-        }
+        };
+        respond_with_interim(running).await
     }
 
     /// Determines the lifecycle of a request and decodes it.
@@ -223,16 +234,17 @@ impl PostedRequest<'_> {
     /// Decodes a stateless request. The protocol prescribes the order of the checks.
     fn check_and_decode_stateless(&self, http: &HttpServer) -> Result<DecodedRequest, HttpRefusal> {
         let bad = |refusal| (StatusCode::BAD_REQUEST, refusal);
-        let header_text = |name: &str| header_text(self.headers.all, name);
         let IncomingRequest { name, method, params, meta, .. } = &self.request;
         let version = meta.protocol_version().map_err(bad)?;
         header::check_revision(self.headers.version, &version).map_err(bad)?;
         let terms = StatelessTerms::read(&http.server, meta, &version).map_err(bad)?;
-        header::check_method(header_text(header::METHOD), name).map_err(bad)?;
-        header::check_name(header_text(header::NAME), *method, meta).map_err(bad)?;
+        header::check_method(header_text(self.headers.all, &names::METHOD), name).map_err(bad)?;
+        header::check_name(header_text(self.headers.all, &names::NAME), *method, meta)
+            .map_err(bad)?;
         let tool = meta.name().filter(|_| *method == Some(TOOL_CALL));
         if let Some(mirrors) = tool.and_then(|tool| http.server.param_headers.headers_of(&tool)) {
-            mirrors.check_headers(header_text, *params).map_err(bad)?;
+            let field = |name: &str| header_text(self.headers.all, name);
+            mirrors.check_headers(field, *params).map_err(bad)?;
         }
         stateless::decode_stateless(&http.server, terms, &self.request).map_err(|refusal| {
             let unknown = refusal.is_method_not_found() && terms.dialect.revision.tells_status();
@@ -274,7 +286,7 @@ async fn open_session(
     let Some(id) = http.sessions.open_session(&http.server, (principal, &owner), opened) else {
         return too_many_sessions();
     };
-    let mut response = run_posted(http, request, None).await;
+    let mut response = respond_with_interim(start_posted(http, request, None)).await;
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(HeaderName::from_static(header::SESSION_ID), value);
     }
@@ -291,7 +303,7 @@ fn handle_notification(
         || RequestMeta::decode(params).is_ok_and(|meta| meta.names_revision());
     match session {
         _ if alone => {
-            match header_text(headers.all, header::METHOD)
+            match header_text(headers.all, &names::METHOD)
                 .map(|told| header::check_method(Some(told), method))
             {
                 Some(Err(refusal)) => HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),

@@ -26,22 +26,19 @@ pub(crate) struct SessionBinding {
     pub(crate) registration: AbortRegistration,
 }
 
-/// Runs a request. The response is SSE if an interim message comes before the answer.
-pub(crate) async fn run_posted(
+/// Starts a request.
+pub(crate) fn start_posted(
     http: &Arc<HttpServer>,
     request: DecodedRequest,
     tied: Option<SessionBinding>,
-) -> Response<HttpBody> {
+) -> HttpRequestTask {
     let DecodedRequest { exchange, call, interim: reports } = request;
     let id = exchange.id.clone();
     let server = Arc::clone(&http.server);
     let answer = async move { server.respond(&exchange, call).await };
     let Some(SessionBinding { session, in_flight: guard, registration }) = tied else {
-        return respond_with_interim(HttpRequestTask {
-            request: Some(in_flight::InFlightRequest::new(answer, reports)),
-            recorder: None,
-        })
-        .await;
+        let request = Some(in_flight::InFlightRequest::new(answer, reports));
+        return HttpRequestTask { request, recorder: None };
     };
     let answer = Abortable::new(answer, registration);
     let answer = async move {
@@ -50,12 +47,8 @@ pub(crate) async fn run_posted(
         // A cancelled request gets no answer.
         answer.unwrap_or_default()
     };
-    let kept = Some(ReplayRecorder { session, id, stream: None });
-    respond_with_interim(HttpRequestTask {
-        request: Some(in_flight::InFlightRequest::new(answer, reports)),
-        recorder: kept,
-    })
-    .await
+    let recorder = Some(ReplayRecorder { session, id, stream: None });
+    HttpRequestTask { request: Some(in_flight::InFlightRequest::new(answer, reports)), recorder }
 }
 
 /// Runs a request of a batch; its answer is empty if it is cancelled. A batch has no stream for
@@ -72,7 +65,7 @@ pub(crate) async fn run_batched(
 }
 
 /// A request in flight. Dropping it continues a resumable request in the background.
-struct HttpRequestTask {
+pub(crate) struct HttpRequestTask {
     request: Option<in_flight::InFlightRequest>,
     recorder: Option<ReplayRecorder>,
 }
@@ -85,7 +78,8 @@ struct ReplayRecorder {
     stream: Option<StreamId>,
 }
 
-async fn respond_with_interim(mut running: HttpRequestTask) -> Response<HttpBody> {
+/// Runs a request. The response is SSE if an interim message comes before the answer.
+pub(crate) async fn respond_with_interim(mut running: HttpRequestTask) -> Response<HttpBody> {
     let first = match running.next_step().await {
         None => return answer_response(Outgoing::default()),
         Some(RequestOutput::Answer(answer)) => return answer_response(answer),
