@@ -18,6 +18,7 @@ from pathlib import Path
 
 from processes import BUILD, HERE, NODE, ServerProcess
 from scripted_model import ScriptedModel, ToolCall
+from search.tokenizer import Tokenizer
 
 SNAPSHOTS = HERE / "host-snapshots.json"
 RUN_TIMEOUT = 40.0
@@ -40,6 +41,28 @@ CALLS = [
     ToolCall("resources_search", {"query": "飛びこむ蛙"}),
     ToolCall("resources_read", {"uri": "project/READNE.md"}),
 ]
+
+
+# A question about this project's own documentation, what the passage that answers it has, and the most tokens that a
+# model pays for both calls and their results.
+QUESTION = "how long is an idle stream kept before it makes room"
+ANSWER = "nothing was sent | 1 minute"
+MOST_TOKENS = 3_000
+
+
+def first_passage(results: list[object]) -> dict:
+    """The first hit as arguments of `resources_read`, from JSON or from text, as the host shows it."""
+    text = shown_text(results[0])
+    if found := re.search(r"(file:///\S+) lines (\d+)-(\d+)", text):
+        first, last = int(found[2]), int(found[3])
+        return {"uri": found[1], "start_line": first, "max_lines": last - first + 1}
+    answer = json.loads(text[text.index("{") :])
+    hit = answer["hits"][0]
+    window = {name: hit[name] for name in ("start_line", "max_lines") if name in hit}
+    return {"uri": answer.get("base", "") + hit["uri"]} | window
+
+
+RESEARCH = [ToolCall("resources_search", {"query": QUESTION}), ToolCall("resources_read", first_passage)]
 
 
 @dataclass
@@ -136,6 +159,20 @@ def checks(program: Path) -> Iterator[tuple[str, str | None]]:
             yield f"{run}: connects and offers the tools", None if tools == wanted["tools"] else f"{tools}\n{output}"
             results = seen["results"] if seen else []
             yield f"{run}: the model sees the snapshot", difference(wanted["results"], results)
+    with Tokenizer() as tokenizer:
+        for host in HOSTS:
+            check = f"host {host.name}: a question, a search and a passage, in at most {MOST_TOKENS} tokens"
+            yield check, judge_research(program, host, tokenizer)
+
+
+def judge_research(program: Path, host: Host, tokenizer: Tokenizer) -> str | None:
+    seen, output = observe(program, HostRun(host, "stdio"), RESEARCH, HERE.parent / "docs")
+    results = seen["results"] if seen else []
+    if len(results) != len(RESEARCH) or ANSWER not in results[1]:
+        return f"{results}\n{output}"
+    paid = [QUESTION, *results, json.dumps(first_passage(results), ensure_ascii=False)]
+    tokens = sum(tokenizer.count(text) for text in paid)
+    return None if tokens <= MOST_TOKENS else f"{tokens} tokens: {results}"
 
 
 def difference(wanted: list[str], seen: list[str]) -> str | None:
@@ -146,9 +183,12 @@ def difference(wanted: list[str], seen: list[str]) -> str | None:
     return "\n".join(lines)
 
 
-def observe(program: Path, run: HostRun) -> tuple[dict | None, str]:
-    """Runs the host once. Returns what the model saw, and the output of the host."""
-    calls = [*CALLS, *run.host.own_calls]
+def observe(
+    program: Path, run: HostRun, calls: list[ToolCall] | None = None, folder_served: Path | None = None
+) -> tuple[dict | None, str]:
+    """Runs the host once, with the usual calls and files if no others are given. Returns what the model saw, and the
+    output of the host."""
+    calls = calls or [*CALLS, *run.host.own_calls]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, ScriptedModel(calls) as model:
         home = Path(folder)
         work = home / "work"
@@ -163,7 +203,7 @@ def observe(program: Path, run: HostRun) -> tuple[dict | None, str]:
             "TERM": "dumb",
             "LANG": "C.UTF-8",
         } | run.host.prepare(home, model.url)
-        served = [*SLOW_MOUNT, str(home / "project")]
+        served = [*SLOW_MOUNT, str(folder_served or home / "project")]
         if run.transport == "stdio":
             return run_host(program, run.host, served, work, environment, model)
         command = [str(program), "serve", *served, "--listen", "127.0.0.1:0"]
@@ -200,9 +240,14 @@ def run_host(
     return {"tools": sorted(script.tools), "results": [normalize(result) for result in script.results]}, output
 
 
+def shown_text(result: object) -> str:
+    """A result as one text."""
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+
+
 def normalize(result: object) -> str:
     """A result as one text, without what differs from run to run."""
-    text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    text = shown_text(result)
     text = re.sub(r"\b[0-9a-f]{16}\b", "ETAG", text)
     text = re.sub(r"Wall time: [\d.]+ seconds", "Wall time: TIME seconds", text)
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "MODIFIED", text)

@@ -6,6 +6,7 @@ generateContent, all as server-sent events.
 
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,7 +16,8 @@ DONE = "done"
 @dataclass
 class ToolCall:
     name: str
-    arguments: dict
+    # The arguments, or what makes them of the results before.
+    arguments: dict | Callable[[list[object]], dict]
 
 
 @dataclass
@@ -110,7 +112,8 @@ class ModelHandler(BaseHTTPRequestHandler):
             return None
         call = script.calls[number]
         name = script.offered_name(call.name)
-        return (number, name, call.arguments) if name else None
+        arguments = call.arguments(results) if callable(call.arguments) else call.arguments
+        return (number, name, arguments) if name else None
 
     def _send_events(self, events: list[dict]) -> None:
         text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)

@@ -1,9 +1,8 @@
 //! Typed requests for tools and prompts: list, call, complete an argument.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use machinery::{Cache, CacheBounds};
 use protocol::outbound::decode::{self, DecodedPage};
 use protocol::outbound::request::prompt_completion_params;
 use protocol::outbound::{components, task};
@@ -25,25 +24,27 @@ const MAX_HEADER_TOOLS: usize = 4096;
 const MAX_LIST_PAGES: usize = 64;
 
 /// By listed tool: the arguments that the server wants repeated as HTTP headers.
-#[derive(Default)]
-pub(crate) struct ParamHeaderCache(Mutex<HashMap<String, Arc<ParamHeaders>>>);
+pub(crate) struct ParamHeaderCache(Cache<String, Arc<ParamHeaders>>);
+
+impl Default for ParamHeaderCache {
+    fn default() -> Self {
+        Self(Cache::new(CacheBounds::entries(MAX_HEADER_TOOLS)))
+    }
+}
 
 impl ParamHeaderCache {
     fn update(&self, tools: &[Component]) {
-        let mut cache = self.0.lock();
         for tool in tools {
-            let found = ParamHeaders::from_tool(&tool.json);
-            if found.is_empty() {
-                cache.remove(&tool.name);
-            } else if cache.len() < MAX_HEADER_TOOLS || cache.contains_key(&tool.name) {
-                cache.insert(tool.name.clone(), Arc::new(found));
+            match ParamHeaders::from_tool(&tool.json) {
+                none if none.is_empty() => self.0.remove(&tool.name),
+                found => self.0.insert(tool.name.clone(), Arc::new(found), 1),
             }
         }
     }
 
     fn for_call(&self, call: &ComponentCall<'_>, params: &RawValue) -> Vec<(String, String)> {
         let headers = match call.kind {
-            ComponentKind::Tool => self.0.lock().get(call.name).cloned(),
+            ComponentKind::Tool => self.0.get(call.name),
             ComponentKind::Prompt => None,
         };
         headers.map(|headers| headers.for_call(params)).unwrap_or_default()

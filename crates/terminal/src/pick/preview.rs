@@ -1,8 +1,8 @@
 //! Previews of resources: the beginning of their text, safe to show, in a bounded cache.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use machinery::{Cache, CacheBounds};
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::pick::events::PickTokens;
@@ -40,34 +40,26 @@ pub(crate) enum PickPreview {
 }
 
 /// The latest previews.
-#[derive(Debug, Default)]
-pub(crate) struct PreviewCache {
-    previews: HashMap<PreviewKey, PickPreview>,
-    order: VecDeque<PreviewKey>,
-}
+pub(crate) struct PreviewCache(Cache<PreviewKey, PickPreview>);
 
-impl PreviewCache {
-    pub(crate) fn get(&self, key: PreviewKey) -> Option<&PickPreview> {
-        self.previews.get(&key)
-    }
-
-    pub(crate) fn put(&mut self, key: PreviewKey, preview: PickPreview) {
-        if self.previews.insert(key, preview).is_none() {
-            self.order.push_back(key);
-        }
-        while self.order.len() > MAX_PREVIEWS {
-            if let Some(oldest) = self.order.pop_front() {
-                self.previews.remove(&oldest);
-            }
-        }
+impl Default for PreviewCache {
+    fn default() -> Self {
+        Self(Cache::new(CacheBounds::entries(MAX_PREVIEWS)))
     }
 }
 
 impl PreviewCache {
+    pub(crate) fn get(&self, key: PreviewKey) -> Option<PickPreview> {
+        self.0.get(&key)
+    }
+
+    pub(crate) fn put(&self, key: PreviewKey, preview: PickPreview) {
+        self.0.insert(key, preview, 1);
+    }
+
     /// Forgets what is known of a resource.
-    pub(crate) fn forget(&mut self, node: NodeId) {
-        self.previews.retain(|key, _| key.node != node);
-        self.order.retain(|key| key.node != node);
+    pub(crate) fn forget(&self, node: NodeId) {
+        self.0.invalidate(|key| key.node == node);
     }
 }
 

@@ -22,12 +22,12 @@ pub(super) fn draw_preview(state: &PickState, theme: ViewTheme, area: Rect, buff
     if area.height < 2 {
         return;
     }
-    let facts = fit(&facts(node, key.line, preview), width);
+    let facts = fit(&facts(node, key.line, preview.as_ref()), width);
     buffer.set_stringn(area.x, area.y + 1, facts, width, theme.dim());
     let rows = usize::from(area.height).saturating_sub(3);
     let (text, style) = match preview {
         Some(PickPreview::Text { text, .. }) => (text.to_string(), ratatui::style::Style::new()),
-        Some(PickPreview::Words(words)) => (words.clone(), theme.dim()),
+        Some(PickPreview::Words(words)) => (words, theme.dim()),
         None if node.is_folder() => (folder_words(node), theme.dim()),
         Some(PickPreview::Loading) | None => ("…".to_owned(), theme.dim()),
     };

@@ -303,7 +303,7 @@ impl PickState {
                 let found = self.tree.get(node);
                 let preview = self.previews.get(PreviewKey { node, line: None });
                 if let Some(PickPreview::Text { tokens, .. }) = preview {
-                    self.tokens.insert(node, *tokens);
+                    self.tokens.insert(node, tokens);
                 } else if let Entry::Vacant(unknown) = self.tokens.entry(node) {
                     let (uri, format) = (Arc::clone(&found.uri), found.text_form);
                     let count = found.size.unwrap_or_default().div_ceil(BYTES_PER_TOKEN);

@@ -162,7 +162,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
     },
     DependencyRule {
         package: "terminal",
-        workspace: &["client", "protocol", "resource"],
+        workspace: &["client", "machinery", "protocol", "resource"],
         external: ExternalCrates::AllBut(&["rmcp", "tantivy", "toml"]),
     },
     DependencyRule {

@@ -107,8 +107,8 @@ pub(super) fn serve_frame_style<B>(
     request: &Request<B>,
     guard: &OriginGuard,
 ) -> Option<Response<HttpBody>> {
-    let is_opaque = request.headers().get(ORIGIN).is_some_and(|origin| origin == "null");
-    if request.uri().path() != FRAME_STYLE_PATH || !is_opaque {
+    let is_opaque = || request.headers().get(ORIGIN).is_some_and(|origin| origin == "null");
+    if request.uri().path() != FRAME_STYLE_PATH || !is_opaque() {
         return None;
     }
     let mut headers = request.headers().clone();

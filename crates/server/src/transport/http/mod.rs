@@ -10,6 +10,7 @@ mod forwarded;
 mod guard;
 mod listen;
 mod post;
+mod post_headers;
 mod principal;
 mod replay;
 mod request_body;
@@ -244,6 +245,9 @@ fn method_not_allowed(allowed: &'static str) -> Response<HttpBody> {
     response
 }
 
+/// A header that is repeated or not text has a value that matches nothing.
+const UNUSABLE: &str = "\u{0}";
+
 /// Names that are looked up in every request, parsed once.
 mod names {
     use hyper::header::HeaderName;
@@ -252,20 +256,13 @@ mod names {
     pub(super) static PROTOCOL_VERSION: HeaderName =
         HeaderName::from_static(header::PROTOCOL_VERSION);
     pub(super) static SESSION_ID: HeaderName = HeaderName::from_static(header::SESSION_ID);
-    pub(super) static METHOD: HeaderName = HeaderName::from_static(header::METHOD);
-    pub(super) static NAME: HeaderName = HeaderName::from_static(header::NAME);
-    pub(super) static TRACE_FIELDS: [HeaderName; 3] = [
-        HeaderName::from_static("traceparent"),
-        HeaderName::from_static("tracestate"),
-        HeaderName::from_static("baggage"),
-    ];
 }
 
 /// A header. One that is repeated or not text becomes a value that matches nothing.
 fn header_text(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok().filter(|_| values.next().is_none());
-    Some(value.unwrap_or("\u{0}"))
+    Some(value.unwrap_or(UNUSABLE))
 }
 
 /// Whether the client accepts SSE, if only by a wildcard.

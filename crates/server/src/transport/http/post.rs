@@ -6,20 +6,21 @@ use bytes::Bytes;
 use futures_util::future::AbortHandle;
 use hyper::body::Incoming;
 use hyper::header::{HeaderName, HeaderValue};
-use hyper::{HeaderMap, Request, Response, StatusCode, Uri};
+use hyper::{Request, Response, StatusCode, Uri};
 use machinery::MemoryHold;
-use protocol::header::{self, RequestEra};
+use protocol::header;
 use protocol::inbound::call::ClientNotification;
 use protocol::json::frame::{self, RawJson};
 use protocol::{Call, Message, Method, Outgoing, Refusal, RequestMeta};
-use resource::{ComponentKind, Principal, TraceContext};
+use resource::{ComponentKind, Principal};
 
 use super::body::HttpBody;
+use super::post_headers::PostHeaders;
 use super::request_body::read_body;
 use super::request_task::{SessionBinding, respond_with_interim, run_batched, start_posted};
 use super::requester::Requester;
 use super::sessions::HttpSession;
-use super::{HttpServer, accepts_sse, header_text, listen, names, too_many_sessions};
+use super::{HttpServer, header_text, listen, too_many_sessions};
 use crate::audit::{AuditedCall, audited_calls};
 use crate::clients::ClientTransport;
 use crate::lifecycle::stateless::{self, StatelessTerms};
@@ -32,37 +33,6 @@ const TOOL_CALL: Method = Method::InvokeComponent(ComponentKind::Tool);
 
 /// A refusal and its HTTP status.
 type HttpRefusal = (StatusCode, Refusal);
-
-/// The headers of a posted message that say how to treat it, read once.
-struct PostHeaders<'a> {
-    all: &'a HeaderMap,
-    /// The protocol version.
-    version: Option<&'a str>,
-    era: RequestEra,
-    /// Whether the client accepts SSE.
-    accepts_sse: bool,
-}
-
-impl<'a> PostHeaders<'a> {
-    fn read(all: &'a HeaderMap) -> Self {
-        let version = header_text(all, &names::PROTOCOL_VERSION);
-        let era = RequestEra::from_header(version);
-        Self { all, version, era, accepts_sse: accepts_sse(all) }
-    }
-
-    /// The trace that the message belongs to.
-    fn trace(&self) -> Option<TraceContext> {
-        TraceContext::read(|name| {
-            let known = names::TRACE_FIELDS.iter().find(|known| *known == name)?;
-            header_text(self.all, known).map(str::to_owned)
-        })
-    }
-
-    /// Whether the headers mark the message as stateless.
-    fn is_stateless(&self) -> bool {
-        self.era == RequestEra::Stateless
-    }
-}
 
 /// The session that a message names: none, an open one, or one that is unknown or expired.
 type NamedSession = Result<Option<Arc<HttpSession>>, ()>;
@@ -238,9 +208,8 @@ impl PostedRequest<'_> {
         let version = meta.protocol_version().map_err(bad)?;
         header::check_revision(self.headers.version, &version).map_err(bad)?;
         let terms = StatelessTerms::read(&http.server, meta, &version).map_err(bad)?;
-        header::check_method(header_text(self.headers.all, &names::METHOD), name).map_err(bad)?;
-        header::check_name(header_text(self.headers.all, &names::NAME), *method, meta)
-            .map_err(bad)?;
+        header::check_method(self.headers.method, name).map_err(bad)?;
+        header::check_name(self.headers.name, *method, meta).map_err(bad)?;
         let tool = meta.name().filter(|_| *method == Some(TOOL_CALL));
         if let Some(mirrors) = tool.and_then(|tool| http.server.param_headers.headers_of(&tool)) {
             let field = |name: &str| header_text(self.headers.all, name);
@@ -302,14 +271,10 @@ fn handle_notification(
     let alone = headers.is_stateless()
         || RequestMeta::decode(params).is_ok_and(|meta| meta.names_revision());
     match session {
-        _ if alone => {
-            match header_text(headers.all, &names::METHOD)
-                .map(|told| header::check_method(Some(told), method))
-            {
-                Some(Err(refusal)) => HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
-                _ => HttpBody::empty(StatusCode::ACCEPTED),
-            }
-        }
+        _ if alone => match headers.method.map(|told| header::check_method(Some(told), method)) {
+            Some(Err(refusal)) => HttpBody::json(StatusCode::BAD_REQUEST, refusal.encode(None)),
+            _ => HttpBody::empty(StatusCode::ACCEPTED),
+        },
         Err(()) => unknown_session(),
         Ok(None) => {
             HttpBody::json(StatusCode::BAD_REQUEST, Refusal::missing_version().encode(None))
