@@ -13,6 +13,9 @@ const BAGGAGE: &str = "baggage";
 pub struct TraceContext(Vec<(&'static str, String)>);
 
 impl TraceContext {
+    /// The names of the fields.
+    pub const FIELDS: [&str; 3] = [PARENT, STATE, BAGGAGE];
+
     /// Reads each field with `read`, and leaves out invalid ones; `None` if nothing is left.
     pub fn read(read: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let parent = read(PARENT).filter(|value| is_traceparent(value));

@@ -239,4 +239,23 @@ mod tests {
             assert_eq!(&percent_decode(&uri.path()[1..])[..], &segment[..]);
         }
     }
+
+    #[test]
+    fn the_allowed_characters_are_those_of_rfc_3986() {
+        let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9');
+        let allowed: String = letters.chain("-._~:/?#[]@!$&'()*+,;=".chars()).collect();
+        for character in (0..0x80).map(char::from).filter(|character| *character != '%') {
+            let is_uri = Uri::parse(&format!("a:{character}")).is_ok();
+            assert_eq!(is_uri, allowed.contains(character), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn a_query_and_a_fragment_are_told_from_the_path() {
+        for (text, path) in [("a://h/p?q", "/p"), ("a://h/p#f?g", "/p"), ("a:b", "b")] {
+            let uri = Uri::parse(text).unwrap();
+            assert_eq!((uri.path(), uri.has_query()), (path, text.contains(['?', '#'])));
+        }
+        assert_eq!(super::percent_decode_lossy("a%20b%FF"), "a b\u{FFFD}");
+    }
 }

@@ -7,9 +7,6 @@ use resource::TraceContext;
 
 use super::{UNUSABLE, accepts_sse};
 
-/// The fields of a trace context.
-const TRACE_FIELDS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
-
 /// The headers that every message is treated by.
 pub(super) struct PostHeaders<'a> {
     pub(super) all: &'a HeaderMap,
@@ -21,23 +18,24 @@ pub(super) struct PostHeaders<'a> {
     pub(super) name: Option<&'a str>,
     /// Whether the client accepts SSE.
     pub(super) accepts_sse: bool,
-    trace: [Option<&'a str>; TRACE_FIELDS.len()],
+    /// The fields of the trace context, in their order there.
+    trace: [Option<&'a str>; TraceContext::FIELDS.len()],
 }
 
 impl<'a> PostHeaders<'a> {
     pub(super) fn read(all: &'a HeaderMap) -> Self {
         let (mut version, mut method, mut name) = (None, None, None);
-        let mut trace = [None; TRACE_FIELDS.len()];
-        let [parent, state, baggage] = &mut trace;
+        let mut trace = [None; TraceContext::FIELDS.len()];
         for (header, value) in all {
             match header.as_str() {
                 header::PROTOCOL_VERSION => set_text(&mut version, value),
                 header::METHOD => set_text(&mut method, value),
                 header::NAME => set_text(&mut name, value),
-                "traceparent" => set_text(parent, value),
-                "tracestate" => set_text(state, value),
-                "baggage" => set_text(baggage, value),
-                _ => {}
+                other => {
+                    if let Some(at) = trace_field(other) {
+                        set_text(&mut trace[at], value);
+                    }
+                }
             }
         }
         let era = RequestEra::from_header(version);
@@ -46,16 +44,18 @@ impl<'a> PostHeaders<'a> {
 
     /// The trace that the message belongs to.
     pub(super) fn trace(&self) -> Option<TraceContext> {
-        TraceContext::read(|name| {
-            let at = TRACE_FIELDS.iter().position(|known| *known == name)?;
-            self.trace[at].map(str::to_owned)
-        })
+        TraceContext::read(|name| self.trace[trace_field(name)?].map(str::to_owned))
     }
 
     /// Whether the headers mark the message as stateless.
     pub(super) fn is_stateless(&self) -> bool {
         self.era == RequestEra::Stateless
     }
+}
+
+/// The place of a field of the trace context.
+fn trace_field(name: &str) -> Option<usize> {
+    TraceContext::FIELDS.iter().position(|known| *known == name)
 }
 
 /// Sets the text of a header; one that is repeated or not text matches nothing.
