@@ -153,6 +153,26 @@ impl Mount {
         Ok(())
     }
 
+    /// Sets the public URI of a resource that was read; the requested one keeps the spelling of the
+    /// request.
+    fn publish_read(&self, resource: &mut Arc<Resource>, asked: (&Uri, &Uri)) -> Result<()> {
+        let keeps_uris = matches!(*self.address, Address::Declared { .. } | Address::Fallback);
+        // What only this request holds is rewritten where it is.
+        if keeps_uris || Arc::get_mut(resource).is_some() {
+            return self.publish_uri(resource, Some(asked));
+        }
+        let published = self.publish_memo.map_one(resource, |mut item| {
+            self.publish_uri(&mut item, None)?;
+            Ok(item)
+        })?;
+        let is_asked = resource.uri == *asked.0;
+        *resource = published;
+        if is_asked && resource.uri != *asked.1 {
+            Arc::make_mut(resource).uri = asked.1.clone();
+        }
+        Ok(())
+    }
+
     /// Sets the public URIs of a page, and removes items that another mount takes precedence for.
     fn publish_page(&self, page: &mut Page<Resource>, mounts: &MountList) -> Result<()> {
         page.items.retain(|item| !is_claimed_by_other(mounts, self, &item.uri));
@@ -231,12 +251,11 @@ impl Provider for Catalog {
         }
         let read = mount.provider.read(ctx, &local, request).await;
         let mut reading = read.map_err(|error| mount.with_public_uri(error, uri))?;
-        let asked = Some((&local, uri));
         let publish = |resource: &mut Arc<Resource>| {
             if is_claimed_by_other(&mounts, &mount, &resource.uri) {
                 return Err(mount.with_mount_name(foreign_uri_error()));
             }
-            mount.publish_uri(resource, asked)
+            mount.publish_read(resource, (&local, uri))
         };
         match &mut reading.content {
             Content::Parts(parts) => {

@@ -39,6 +39,26 @@ impl Default for Memo {
 }
 
 impl Memo {
+    /// Maps one item with `make`, or returns its result from an earlier call. What nobody else holds
+    /// was made for this request, and is not remembered.
+    pub(crate) fn map_one(
+        &self,
+        item: &Arc<Resource>,
+        make: impl FnOnce(Arc<Resource>) -> Result<Arc<Resource>>,
+    ) -> Result<Arc<Resource>> {
+        if Arc::strong_count(item) == 1 {
+            return make(Arc::clone(item));
+        }
+        let address = Arc::as_ptr(item).addr();
+        if let Some(result) = self.entries.with(&address, |entry| Arc::clone(&entry.result)) {
+            return Ok(result);
+        }
+        let result = make(Arc::clone(item))?;
+        let entry = MemoEntry { result: Arc::clone(&result), _input: Arc::clone(item) };
+        self.entries.insert(address, entry, 1);
+        Ok(result)
+    }
+
     /// Maps every item with `make`, or with its result from an earlier call. Drops items for which
     /// `make` returns `None`.
     pub(crate) fn map(
@@ -100,6 +120,21 @@ mod tests {
         let again = memo.map(vec![one, other], titled).unwrap();
         assert!(Arc::ptr_eq(&first[0], &again[0]));
         assert_eq!((again[1].name.as_str(), again[1].title.as_deref()), ("other", Some("t")));
+    }
+
+    #[test]
+    fn one_item_is_remembered_while_others_hold_it() {
+        let memo = Memo::default();
+        let map_one = |item: &Arc<Resource>| {
+            memo.map_one(item, |item| titled(item).map(Option::unwrap)).unwrap()
+        };
+        let (passing, lasting) = (resource("passing"), resource("lasting"));
+        let held = Arc::clone(&lasting);
+        assert!(Arc::ptr_eq(&map_one(&lasting), &map_one(&held)));
+        let page = memo.map(vec![held], titled).unwrap();
+        assert!(Arc::ptr_eq(&page[0], &map_one(&lasting)), "pages and single items share results");
+        assert_eq!(map_one(&passing).title.as_deref(), Some("t"));
+        assert_eq!((memo.entries.len(), Arc::strong_count(&passing)), (1, 1));
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub struct Absence {
 }
 
 /// How long a result may be cached, and by whom.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Freshness {
     /// Time to live. Zero: the result may be stale at once.
     pub ttl: Duration,
@@ -107,7 +107,7 @@ impl Freshness {
 }
 
 /// Who may cache a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CacheScope {
     /// Any cache, shared ones included.
     Public,

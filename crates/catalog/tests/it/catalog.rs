@@ -7,8 +7,8 @@ use std::time::Duration;
 use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
 use machinery::Packer;
 use resource::{
-    CompletionRequest, Cursor, ErrorKind, HealthState, HealthStatus, Page, PageRequest, Provider,
-    Resource, Uri,
+    CompletionRequest, Content, Cursor, ErrorKind, HealthState, HealthStatus, Page, PageRequest,
+    Provider, ReadRequest, Resource, Uri,
 };
 use testkit::memory::{Fault, FaultPoint};
 use testkit::{Expectations, MemoryProvider, contract};
@@ -179,6 +179,12 @@ async fn what_was_asked_for_keeps_its_spelling() {
     for text in ["file:///a/f000", "file://localhost/a/f000"] {
         let stat = catalog.stat(&testkit::local_context(), &uri(text)).await.unwrap();
         assert_eq!(stat.uri.as_str(), text);
+        for _ in 0..2 {
+            let whole = ReadRequest::whole(u64::MAX);
+            let read = catalog.read(&testkit::local_context(), &uri(text), &whole).await.unwrap();
+            let Content::Parts(parts) = read.content else { panic!() };
+            assert_eq!(parts[0].resource.uri.as_str(), text);
+        }
     }
     let missing =
         catalog.stat(&testkit::local_context(), &uri("file:///a/none")).await.unwrap_err();

@@ -98,9 +98,13 @@ impl Reply {
         head.extend_from_slice(b",\"result\":");
         match self {
             Self::Read(parts, freshness, extra) => {
-                let common = CommonMembers::new(Some(freshness), &[], dialect, info)
-                    .with_extra(&extra, dialect);
-                encode_read(parts, &common, dialect, head).for_request(id)
+                if extra.is_empty() {
+                    head.extend_from_slice(&rows.common_json(freshness, dialect, info));
+                } else {
+                    let common = CommonMembers::new(Some(freshness), &[], dialect, info);
+                    write_json(&mut head, &common.with_extra(&extra, dialect));
+                }
+                encode_read(parts, (dialect, rows), head).for_request(id)
             }
             Self::Resources(listing) => {
                 let rows = rows.rows_json(&listing.page.items, dialect);
@@ -211,18 +215,17 @@ fn write_json(into: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(into, value).expect("writing to a vector cannot fail");
 }
 
+/// Encodes contents. `head` ends with the common members, which come first, so that the bodies can
+/// be streamed last.
 fn encode_read(
     parts: Vec<Part>,
-    common: &CommonMembers<'_>,
-    dialect: Dialect,
+    (dialect, rows): (Dialect, &RowCache),
     mut head: Vec<u8>,
 ) -> Outgoing {
     let mut message = Outgoing::default();
-    // The common members come first, so that the bodies can be streamed last.
-    write_json(&mut head, common);
     reopen_object(&mut head);
     head.extend_from_slice(b"\"contents\":[");
-    let mut tail = contents::push_contents(parts, dialect, head, &mut message);
+    let mut tail = contents::push_contents(parts, (dialect, rows), head, &mut message);
     tail.extend_from_slice(b"]}}");
     message.push_json(tail);
     message

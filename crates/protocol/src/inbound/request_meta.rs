@@ -12,7 +12,9 @@ use serde_json::value::RawValue;
 
 use crate::inbound::refusal::Refusal;
 use crate::json::frame::{RequestId, present};
+use crate::json::raw_object::{JsonString, unescaped};
 use crate::log_level::LogLevel;
+use crate::outbound::input_request::NO_CAPABILITIES;
 use crate::outbound::task::TASKS_EXTENSION;
 use crate::revision::Revision;
 
@@ -216,7 +218,7 @@ impl<'a> RequestMeta<'a> {
 
     /// The client capabilities of a stateless request, an object.
     pub fn client_capabilities(&self) -> Json {
-        self.capabilities.map_or("{}", RawValue::get).into()
+        self.capabilities.map_or(NO_CAPABILITIES, RawValue::get).into()
     }
 }
 
@@ -259,6 +261,9 @@ pub(crate) fn declares_sep2093(capabilities: &RawValue) -> bool {
 
 /// True if these client capabilities declare `extension`.
 fn declares(capabilities: &RawValue, extension: &str) -> bool {
+    if capabilities.get() == NO_CAPABILITIES {
+        return false;
+    }
     #[derive(Deserialize)]
     struct DeclaredExtensions<'a> {
         #[serde(borrow)]
@@ -276,7 +281,8 @@ fn declares(capabilities: &RawValue, extension: &str) -> bool {
 }
 
 fn parse_text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+    if let Some(text) = unescaped(raw.get()) {
+        return Some(Cow::Borrowed(text));
+    }
+    serde_json::from_str::<JsonString<'_>>(raw.get()).ok().map(|text| text.0)
 }

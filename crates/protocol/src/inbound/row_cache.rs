@@ -1,21 +1,33 @@
-//! Cache of serialized list rows.
+//! Cache of serialized descriptions: rows of lists, and what a read result says beside its content.
 //!
-//! Clients request unchanged lists again and again. The cache returns the JSON of a page if it
-//! holds the very same descriptions (by pointer) for the same revision and SEP-2093 view. Resources
-//! whose names repeat on a page get their paths as titles, so that a person can tell them apart.
+//! Clients request unchanged lists and resources again and again. The cache returns the JSON of a
+//! page if it holds the very same descriptions (by pointer) for the same revision and SEP-2093 view.
+//! Resources whose names repeat on a page get their paths as titles, so that a person can tell them
+//! apart.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use machinery::{Cache, CacheBounds};
-use resource::{Resource, Uri};
+use resource::{Freshness, Resource, Uri};
 
-use crate::inbound::shape::resource::ResourceRows;
+use crate::inbound::common_members::CommonMembers;
+use crate::inbound::reply::ServerInfo;
+use crate::inbound::shape::resource::{ResourceRows, ResourceShape};
 use crate::revision::Dialect;
 
-/// Maximum total size of the JSON in bytes.
+/// Maximum total size of the JSON of pages in bytes.
 const MAX_BYTES: usize = 8 << 20;
+
+/// Maximum total size of the JSON of single resources in bytes.
+const MAX_SINGLE_BYTES: usize = 2 << 20;
+
+/// Maximum number of kinds of results whose common members are kept.
+const MAX_COMMON: usize = 64;
+
+/// What an entry weighs beside its JSON, about.
+const ENTRY_BYTES: usize = 200;
 
 /// Where a resource is: its mount, and its path inside the mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +43,10 @@ type MountPathLookup = Box<dyn Fn(&Uri) -> Option<MountPath> + Send + Sync>;
 /// Caches pages of rows as JSON, by the address of the first row and the number of rows.
 pub struct RowCache {
     pages: Cache<(usize, usize, Dialect), Arc<CachedRows>>,
+    /// Single resources, by address.
+    singles: Cache<(usize, Dialect), CachedSingle>,
+    /// What most results begin with.
+    common: Cache<(Freshness, Dialect), Bytes>,
     path_of: MountPathLookup,
 }
 
@@ -40,10 +56,53 @@ struct CachedRows {
     json: Bytes,
 }
 
+/// One cached resource. Holds it, so that no other resource can get its address.
+#[derive(Clone)]
+struct CachedSingle {
+    _resource: Arc<Resource>,
+    json: Bytes,
+}
+
 impl RowCache {
     /// An empty cache; `path_of` finds where a resource is, if that is known.
     pub fn new(path_of: impl Fn(&Uri) -> Option<MountPath> + Send + Sync + 'static) -> Self {
-        Self { pages: Cache::new(CacheBounds::weight(MAX_BYTES)), path_of: Box::new(path_of) }
+        let pages = Cache::new(CacheBounds::weight(MAX_BYTES));
+        let singles = Cache::new(CacheBounds::weight(MAX_SINGLE_BYTES));
+        let common = Cache::new(CacheBounds::entries(MAX_COMMON));
+        Self { pages, singles, common, path_of: Box::new(path_of) }
+    }
+
+    /// Serializes the members that every result has, or returns the cached JSON.
+    pub(crate) fn common_json(
+        &self,
+        freshness: Freshness,
+        dialect: Dialect,
+        info: ServerInfo,
+    ) -> Bytes {
+        let key = (freshness, dialect);
+        self.common.get(&key).unwrap_or_else(|| {
+            let common = CommonMembers::new(Some(freshness), &[], dialect, info);
+            let json = Bytes::from(serde_json::to_vec(&common).expect("keys are strings"));
+            self.common.insert(key, json.clone(), 1);
+            json
+        })
+    }
+
+    /// Serializes a resource as an element of `contents` without its body, or returns the cached
+    /// JSON.
+    pub(crate) fn content_json(&self, resource: &Arc<Resource>, dialect: Dialect) -> Bytes {
+        let key = (Arc::as_ptr(resource).addr(), dialect);
+        if let Some(single) = self.singles.get(&key) {
+            return single.json;
+        }
+        let shape = ResourceShape::for_read(resource, None, dialect);
+        let json = Bytes::from(serde_json::to_vec(&shape).expect("keys are strings"));
+        // A description that nobody else holds was made for this request: no other will have it.
+        if Arc::strong_count(resource) > 1 {
+            let single = CachedSingle { _resource: Arc::clone(resource), json: json.clone() };
+            self.singles.insert(key, single, json.len() + ENTRY_BYTES);
+        }
+        json
     }
 
     /// Serializes resources as a JSON array for peers with these terms, or returns the cached JSON.
@@ -103,10 +162,11 @@ fn repeated_titles(
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
-    use resource::{Resource, Uri};
+    use resource::{CacheScope, Freshness, Resource, Uri};
 
-    use super::{MAX_BYTES, MountPath, RowCache};
+    use super::{MAX_BYTES, MAX_COMMON, MountPath, RowCache, ServerInfo};
     use crate::revision::{Dialect, Revision};
 
     fn resource(name: &str) -> Arc<Resource> {
@@ -125,6 +185,41 @@ mod tests {
         let other = press.rows_json(&page, Dialect { full_metadata: false, ..terms });
         assert!(!String::from_utf8_lossy(&other).contains("isCollection"));
         assert_eq!(press.rows_json(&[], terms), "[]");
+    }
+
+    #[test]
+    fn what_a_reading_says_of_a_resource_that_others_hold_is_written_once() {
+        let rows = RowCache::new(|_| None);
+        let terms = Dialect::full(Revision::V2026_07_28);
+        let (passing, lasting) = (resource("passing"), resource("lasting"));
+        let _held = Arc::clone(&lasting);
+        let json = rows.content_json(&lasting, terms);
+        assert_eq!(json.as_ptr(), rows.content_json(&lasting, terms).as_ptr());
+        assert!(String::from_utf8_lossy(&json).contains("\"name\":\"lasting\""));
+        let older = rows.content_json(&lasting, Dialect { full_metadata: false, ..terms });
+        assert!(!String::from_utf8_lossy(&older).contains("isCollection"));
+        rows.content_json(&passing, terms);
+        assert_eq!((rows.singles.len(), Arc::strong_count(&passing)), (2, 1));
+    }
+
+    #[test]
+    fn results_of_other_terms_begin_otherwise() {
+        let rows = RowCache::new(|_| None);
+        let info = ServerInfo { name: "n", version: "1" };
+        let common = |ttl, revision| {
+            let ttl = Duration::from_secs(ttl);
+            let freshness = Freshness { ttl, scope: CacheScope::Public };
+            let json = rows.common_json(freshness, Dialect::full(revision), info);
+            String::from_utf8(json.to_vec()).unwrap()
+        };
+        assert!(common(1, Revision::V2026_07_28).contains("\"ttlMs\":1000"));
+        assert!(common(2, Revision::V2026_07_28).contains("\"ttlMs\":2000"));
+        assert_eq!(common(1, Revision::V2025_06_18), "{}");
+        assert_eq!(common(1, Revision::V2026_07_28), common(1, Revision::V2026_07_28));
+        for ttl in 0..1_000 {
+            common(ttl, Revision::V2026_07_28);
+        }
+        assert!(rows.common.len() <= MAX_COMMON);
     }
 
     #[test]

@@ -110,10 +110,20 @@ pub(crate) fn parse_string(raw: &RawValue) -> Option<Cow<'_, str>> {
 /// The value of a JSON string; `None` if `json`, which is valid JSON, is no string. Unpaired
 /// surrogates become U+FFFD.
 pub(crate) fn unquote(json: &str) -> Option<Cow<'_, str>> {
+    if let Some(text) = unescaped(json) {
+        return Some(Cow::Borrowed(text));
+    }
     serde_json::from_str::<JsonString<'_>>(json)
         .ok()
         .map(|name| name.0)
         .or_else(|| String::from_utf8(unescape_string(json)?).ok().map(Cow::Owned))
+}
+
+/// The value of a JSON string without escapes, which is as it stands; `None` if `json`, which is
+/// valid JSON, is anything else.
+pub(crate) fn unescaped(json: &str) -> Option<&str> {
+    let text = json.strip_prefix('"')?.strip_suffix('"')?;
+    memchr::memchr(b'\\', text.as_bytes()).is_none().then_some(text)
 }
 
 /// JSON text with replacements for some of its values. All other bytes stay as they are.

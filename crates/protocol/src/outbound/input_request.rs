@@ -23,6 +23,9 @@ use crate::outbound::request::methods;
 use crate::outbound::response::MalformedMessage;
 use crate::outbound::task::TASKS_EXTENSION;
 
+/// The capabilities of a client that declares none, as most do.
+pub(crate) const NO_CAPABILITIES: &str = "{}";
+
 /// Methods of input requests, each with the client capability that allows it.
 const INPUT_KINDS: [(&str, &str); 3] = [
     (methods::ELICIT, "elicitation"),
@@ -102,7 +105,8 @@ pub fn empty_roots() -> Box<RawValue> {
 
 /// True if the client capabilities `can`, an object, allow any input request.
 pub fn allows_any_input(can: &Json) -> bool {
-    INPUT_KINDS.iter().any(|(_, kind)| declared_capability(can, kind).is_some())
+    can.as_str() != NO_CAPABILITIES
+        && INPUT_KINDS.iter().any(|(_, kind)| declared_capability(can, kind).is_some())
 }
 
 /// True if the client capabilities `can` allow this input request.

@@ -12,6 +12,7 @@ use super::RenderedProvider;
 use super::describe::{add_forms, kind_of};
 use super::forms::MadeForm;
 use super::original::{OriginalHold, SearchedDocument};
+use crate::memo::Memo;
 
 impl RenderedProvider {
     pub(super) async fn read_document(
@@ -57,7 +58,7 @@ impl RenderedProvider {
             ChosenFormat::Original => {
                 let plain = ReadRequest { format: None, ..request.clone() };
                 let mut reading = self.inner.read(ctx, uri, &plain).await?;
-                describe_parts(&mut reading);
+                describe_parts(&self.describe_memo, &mut reading)?;
                 self.check_original(ctx, reading).await
             }
             ChosenFormat::Usual => self.read_usual(ctx, uri, request).await,
@@ -119,7 +120,7 @@ impl RenderedProvider {
             }
             read => read?,
         };
-        describe_parts(&mut reading);
+        describe_parts(&self.describe_memo, &mut reading)?;
         let Content::Parts(parts) = &mut reading.content else { return Ok(reading) };
         let [original] = &mut parts[..] else { return select(reading, request) };
         let described = Arc::clone(&original.resource);
@@ -202,7 +203,7 @@ impl RenderedProvider {
             }
         }
         let mut reading = self.inner.read(ctx, uri, request).await?;
-        describe_parts(&mut reading);
+        describe_parts(&self.describe_memo, &mut reading)?;
         self.check_original(ctx, reading).await
     }
 }
@@ -244,11 +245,12 @@ fn select(mut reading: Reading, request: &ReadRequest) -> Result<Reading> {
     Ok(reading)
 }
 
-fn describe_parts(reading: &mut Reading) {
-    let Content::Parts(parts) = &mut reading.content else { return };
+fn describe_parts(describe_memo: &Memo, reading: &mut Reading) -> Result<()> {
+    let Content::Parts(parts) = &mut reading.content else { return Ok(()) };
     if let [part] = &mut parts[..] {
-        part.resource = add_forms(Arc::clone(&part.resource));
+        part.resource = describe_memo.map_one(&part.resource, |item| Ok(add_forms(item)))?;
     }
+    Ok(())
 }
 
 fn note(resource: &mut Arc<Resource>, words: &str) {

@@ -3,6 +3,7 @@
 use resource::{Body, Part};
 
 use super::resource::ResourceShape;
+use crate::inbound::row_cache::RowCache;
 use crate::json::outgoing::Outgoing;
 use crate::revision::Dialect;
 
@@ -12,7 +13,7 @@ use crate::revision::Dialect;
 /// to continue.
 pub(crate) fn push_contents(
     parts: Vec<Part>,
-    dialect: Dialect,
+    (dialect, rows): (Dialect, &RowCache),
     mut head: Vec<u8>,
     into: &mut Outgoing,
 ) -> Vec<u8> {
@@ -20,7 +21,11 @@ pub(crate) fn push_contents(
         if at > 0 {
             head.push(b',');
         }
-        head = push_content(part, dialect, head, into);
+        match &part.slice {
+            None => head.extend_from_slice(&rows.content_json(&part.resource, dialect)),
+            Some(_) => write_description(&part, dialect, &mut head),
+        }
+        head = push_body(part.body, head, into);
     }
     head
 }
@@ -32,15 +37,24 @@ pub(crate) fn push_content(
     mut head: Vec<u8>,
     into: &mut Outgoing,
 ) -> Vec<u8> {
+    write_description(&part, dialect, &mut head);
+    push_body(part.body, head, into)
+}
+
+fn write_description(part: &Part, dialect: Dialect, head: &mut Vec<u8>) {
     let shape = ResourceShape::for_read(&part.resource, part.slice.as_ref(), dialect);
-    serde_json::to_writer(&mut head, &shape).expect("writing to a vector cannot fail");
+    serde_json::to_writer(head, &shape).expect("writing to a vector cannot fail");
+}
+
+/// Adds a body to the object that `head` ends with.
+fn push_body(body: Body, mut head: Vec<u8>, into: &mut Outgoing) -> Vec<u8> {
     let closing = head.pop();
     debug_assert_eq!(closing, Some(b'}'));
-    head.extend_from_slice(match part.body {
+    head.extend_from_slice(match body {
         Body::Text(_) => b",\"text\":\"",
         Body::Blob(_) => b",\"blob\":\"",
     });
     into.push_json(head);
-    into.push_body(part.body);
+    into.push_body(body);
     b"\"}".to_vec()
 }

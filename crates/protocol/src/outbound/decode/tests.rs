@@ -12,6 +12,7 @@ use super::{
     ReadResult, completion_result, component_page, metadata_result, read_result, resource_page,
     template_page,
 };
+use crate::inbound::row_cache::RowCache;
 use crate::inbound::shape::{contents, resource as shape, template};
 use crate::json::outgoing::Outgoing;
 use crate::revision::{Dialect, Revision};
@@ -57,7 +58,8 @@ fn passed_contents(element: &str) -> String {
         Part { resource: Arc::new(element.resource), body, slice: None }
     };
     let parts = elements.into_iter().map(part).collect();
-    let tail = contents::push_contents(parts, newest(), Vec::new(), &mut message);
+    let terms = (newest(), &RowCache::new(|_| None));
+    let tail = contents::push_contents(parts, terms, Vec::new(), &mut message);
     message.push_json(tail);
     String::from_utf8(message.into_bytes().unwrap().to_vec()).unwrap()
 }
