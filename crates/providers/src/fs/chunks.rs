@@ -123,10 +123,11 @@ impl FileChunks {
         Ok(Bytes::from(all))
     }
 
-    /// Streams the chunks, each read on a blocking thread when the consumer asks for it. The stream
-    /// ends with an error unless the file still has the content of `stamp` after the last chunk.
+    /// Streams the chunks, each read when the consumer asks for it: on its own thread if the kernel has
+    /// the chunk in memory, else on a blocking one. The stream ends with an error unless the file
+    /// still has the content of `stamp` after the last chunk.
     ///
-    /// `permits` bound how many are read at a time.
+    /// `permits` bound how many are read on blocking threads at a time.
     pub(super) fn into_stream(
         self,
         stamp: FileStamp,
@@ -136,6 +137,14 @@ impl FileChunks {
         ByteSource::Stream(Box::pin(stream::unfold(start, move |state| async move {
             let (mut chunks, permits) = state?;
             loop {
+                if chunks.is_next_cached() {
+                    let room = chunks.alloc_buffer();
+                    match chunks.read_checked(room, &stamp) {
+                        Ok(Some(piece)) if piece.is_empty() => continue,
+                        Ok(piece) => return Some((Ok(piece?), Some((chunks, permits)))),
+                        Err(error) => return Some((Err(error), None)),
+                    }
+                }
                 let permit = match &permits {
                     Some(permits) => match permits.acquire().await {
                         Ok(permit) => Some(permit),
@@ -153,6 +162,22 @@ impl FileChunks {
         })))
     }
 
+    /// Reads once. After the last chunk, an error unless the file still has the content of `stamp`.
+    fn read_checked(&mut self, room: Vec<u8>, stamp: &FileStamp) -> Result<Option<Bytes>> {
+        match self.read_once(room).map_err(to_resource_error)? {
+            None => check_unchanged(self.file(), stamp).map(|()| None),
+            piece => Ok(piece),
+        }
+    }
+
+    /// Whether the next read waits for no disk. Decoding takes long enough for another thread.
+    fn is_next_cached(&self) -> bool {
+        match self {
+            Self::Raw(raw) | Self::Text(raw, _) => raw.is_next_cached(),
+            Self::Decoded(..) => false,
+        }
+    }
+
     /// Reads once on a blocking thread; returns the chunk and the reader.
     async fn read_once_blocking(
         mut self,
@@ -163,12 +188,7 @@ impl FileChunks {
         let room = self.alloc_buffer();
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let piece = self.read_once(room).map_err(to_resource_error);
-            let piece = match piece {
-                Ok(None) => check_unchanged(self.file(), &stamp).map(|()| None),
-                piece => piece,
-            };
-            (piece, self)
+            (self.read_checked(room, &stamp), self)
         });
         match work.await {
             Ok((piece, rest)) => (piece, Some(rest)),
@@ -205,6 +225,13 @@ impl RawReader {
             self.remaining.end = self.remaining.start;
         }
         Ok((read > 0).then_some(into))
+    }
+
+    /// Whether the next chunk is in memory. At the end, the byte before it tells whether the file
+    /// system answers at once.
+    fn is_next_cached(&self) -> bool {
+        let last = (self.remaining.start + self.next_len() as u64).checked_sub(1);
+        last.is_some_and(|last| self.file.is_cached(last))
     }
 
     fn next_len(&self) -> usize {

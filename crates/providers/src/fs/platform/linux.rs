@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,7 +13,7 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, readlinkat, statat,
 };
-use rustix::io::{Errno, pread};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use super::OpenFileStat;
 use crate::file_watch::is_local;
@@ -128,6 +128,14 @@ impl AsFd for LinuxDir {
 }
 
 impl LinuxFile {
+    /// Whether the byte at `offset` is in memory, so that reading up to it waits for no disk, as far
+    /// as the kernel reads ahead. False where the file system does not say.
+    pub(super) fn is_cached(&self, offset: u64) -> bool {
+        let mut byte = [0];
+        let into = &mut [IoSliceMut::new(&mut byte)];
+        preadv2(&self.0, into, offset, ReadWriteFlags::NOWAIT).is_ok_and(|read| read == 1)
+    }
+
     /// Stats this file.
     pub(super) fn stat(&self) -> io::Result<OpenFileStat> {
         let stat = fstat(&self.0)?;

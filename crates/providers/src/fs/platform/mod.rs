@@ -176,6 +176,15 @@ impl DirHandle {
 }
 
 impl FileHandle {
+    /// Whether the byte at `offset` is in memory; false where nobody knows.
+    pub(super) fn is_cached(&self, offset: u64) -> bool {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Linux(file) => file.is_cached(offset),
+            Self::Portable(_) => false,
+        }
+    }
+
     /// Stats this file.
     pub(super) fn stat(&self) -> io::Result<OpenFileStat> {
         match self {

@@ -1,5 +1,6 @@
 //! Tests of cancellation, single flight and the limit on blocking threads.
 
+use std::iter;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -204,9 +205,13 @@ async fn a_principal_that_fills_the_line_leaves_a_thread_to_others() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_streamed_waits_for_its_share_like_any_other_work() {
+async fn a_file_that_is_decoded_waits_for_its_share_like_any_other_work() {
     let tree = Tree::of([]);
-    tree.write("large", "x".repeat(3 << 20));
+    // UTF-16: decoding runs on a blocking thread, whether the file is in memory or not.
+    let text = "x".repeat(3 << 20);
+    let encoded: Vec<u8> =
+        iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    tree.write("large", encoded);
     let desk = tree.serve(ListingMode::Tree);
     let ctx = context_of("ada");
     let permits = PrincipalPermits {
