@@ -77,6 +77,7 @@ impl Access {
             audit: self.audit.clone(),
             trusted_proxies: settings.server.trusted_proxies.iter().map(|range| range.0).collect(),
             page: self.page,
+            threads: None,
         }
     }
 

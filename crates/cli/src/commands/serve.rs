@@ -6,12 +6,15 @@ mod shutdown;
 mod stdio_pipes;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use resource::Provider;
+use server::transport::http::{ConnectionThreads, HttpOptions};
 use server::transport::{http, stdio};
 use server::{CollectionsMode, Server};
 use tokio::runtime::Builder;
@@ -201,7 +204,9 @@ async fn serve_http(
     let (access, startup) = Access::new(args, settings, &address)?;
     start_mounts(&assembly.mounts, searching.as_ref(), settings);
     let OpenListener { listener, address, file } = address.open().await?;
-    let options = access.http_options(settings, &address);
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = Some(Arc::new(ConnectionThreads::start(cores)?));
+    let options = HttpOptions { threads, ..access.http_options(settings, &address) };
     let serving = http::serve(Arc::clone(server), listener, options, signals.received());
     let mounted = (assembly, searching.as_deref());
     let serving = async {

@@ -10,6 +10,7 @@ mod audit;
 mod client_requests;
 mod clients;
 mod components;
+mod connection_threads;
 mod conversations;
 mod explorer;
 mod filters;

@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::IpAddr;
+use std::net::{self, IpAddr};
+use std::os::unix;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time;
 
 use super::client_stream::{ByteStream, ClientStream, RequestPhase};
+use super::connection_threads::ConnectionThreads;
 use super::sessions::SessionTable;
 use super::{HttpOptions, HttpServer};
 use crate::limits::Limits;
@@ -53,9 +55,10 @@ impl From<UnixListener> for Listener {
     }
 }
 
+/// An accepted socket that belongs to no runtime yet.
 enum Socket {
-    Tcp(TcpStream),
-    Unix(UnixStream),
+    Tcp(net::TcpStream),
+    Unix(unix::net::UnixStream),
 }
 
 impl Listener {
@@ -64,11 +67,11 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, peer) = listener.accept().await?;
-                Ok((Socket::Tcp(stream), Some(peer.ip().to_canonical())))
+                Ok((Socket::Tcp(stream.into_std()?), Some(peer.ip().to_canonical())))
             }
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;
-                Ok((Socket::Unix(stream), None))
+                Ok((Socket::Unix(stream.into_std()?), None))
             }
         }
     }
@@ -154,10 +157,10 @@ pub async fn serve(
                     tracing::warn!("too many connections are open; one from {from} is refused");
                     continue;
                 }
-                let (http, places) = (Arc::clone(&http), Arc::clone(&places));
+                let (own_http, places) = (Arc::clone(&http), Arc::clone(&places));
                 // Whoever holds a place without reading or writing loses it before this.
                 let patience = limits.io_timeout * 2;
-                connections.spawn(async move {
+                let serving = async move {
                     let place = match (place, seat) {
                         (Some(place), _) => Some(place),
                         // Boxed, like the handshake: most connections are never in this state.
@@ -167,9 +170,10 @@ pub async fn serve(
                         (None, None) => None,
                     };
                     if let Some(place) = place {
-                        serve_connection(http, socket, peer, place).await;
+                        serve_connection(own_http, socket, peer, place).await;
                     }
-                });
+                };
+                spawn_connection(&mut connections, http.options.threads.as_deref(), serving);
             }
             // Out of file descriptors, or the client left meanwhile: try the next one.
             Err(error) => {
@@ -183,6 +187,24 @@ pub async fn serve(
     let finished = async { while connections.join_next().await.is_some() {} };
     let _ = time::timeout(limits.shutdown_grace, finished).await;
     Ok(())
+}
+
+/// Runs a connection on the thread with the fewest, or here if there are no threads.
+fn spawn_connection(
+    connections: &mut JoinSet<()>,
+    threads: Option<&ConnectionThreads>,
+    serving: impl Future<Output = ()> + Send + 'static,
+) {
+    match threads.and_then(ConnectionThreads::least_busy) {
+        Some((runtime, seat)) => {
+            let seated = async move {
+                serving.await;
+                drop(seat);
+            };
+            connections.spawn_on(seated, runtime);
+        }
+        None => drop(connections.spawn(serving)),
+    }
 }
 
 /// The most streams: at least one connection in fifty is left for requests.
@@ -235,12 +257,12 @@ fn peer_name(peer: Option<IpAddr>) -> String {
     peer.map_or("this machine".to_owned(), |peer| peer.to_string())
 }
 
-/// Prepares a socket; over TCP with TLS if the server has it.
+/// Prepares a socket for the runtime that this runs on; over TCP with TLS if the server has it.
 async fn open_stream(http: &HttpServer, socket: Socket) -> io::Result<Box<dyn ByteStream>> {
     let limits = &http.server.limits;
     let stream = match socket {
-        Socket::Unix(stream) => return Ok(Box::new(stream)),
-        Socket::Tcp(stream) => stream,
+        Socket::Unix(stream) => return Ok(Box::new(UnixStream::from_std(stream)?)),
+        Socket::Tcp(stream) => TcpStream::from_std(stream)?,
     };
     // Nagle's algorithm would delay small answers by 40 ms each.
     let _ = stream.set_nodelay(true);

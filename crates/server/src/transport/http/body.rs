@@ -47,7 +47,10 @@ impl HttpBody {
             Err(message) => Self::Message(Box::new(message)),
         };
         let mut response = build_response(status, body, Some("application/json"));
-        response.extensions_mut().insert(ResponseFailure(failure));
+        // Most answers are none, and need no table of extensions.
+        if failure.is_some() {
+            response.extensions_mut().insert(ResponseFailure(failure));
+        }
         response
     }
 

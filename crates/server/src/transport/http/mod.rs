@@ -4,6 +4,7 @@ mod accept;
 mod audit_trail;
 mod body;
 mod client_stream;
+mod connection_threads;
 mod cors;
 mod explorer;
 mod forwarded;
@@ -39,6 +40,7 @@ use accept::HttpConnection;
 pub use accept::{Listener, serve};
 use audit_trail::AuditTrail;
 use body::HttpBody;
+pub use connection_threads::ConnectionThreads;
 use cors::AllowedOrigin;
 pub use guard::OriginGuard;
 use replay::EventId;
@@ -70,6 +72,8 @@ pub struct HttpOptions {
     pub audit: Option<Arc<dyn AuditSink>>,
     /// Whether TCP connections also get the page for people.
     pub page: bool,
+    /// Threads for the connections; without them, the caller's runtime serves them.
+    pub threads: Option<Arc<ConnectionThreads>>,
 }
 
 impl From<OriginGuard> for HttpOptions {
