@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use outline::TextSection;
 
-pub(crate) use markdown::is_front_matter_mark;
-pub(crate) use outline::lines;
+pub(crate) use markdown::{front_matter_lines, is_front_matter_mark};
+pub(crate) use outline::{TextLine, lines};
 
 /// Sections are joined up to this many characters.
 const JOINED: usize = 800;

@@ -32,9 +32,9 @@ fn leading_comment(text: &str) -> Vec<&str> {
     for line in lines(text).take(MAX_LINES) {
         let code = line.head.trim();
         let quotes = code.matches("\"\"\"").count();
-        let is_comment = is_docstring || COMMENT_MARKS.iter().any(|mark| code.starts_with(mark));
+        let is_inside = is_docstring || is_comment(code);
         is_docstring ^= quotes == 1;
-        if is_comment || code == "#" {
+        if is_inside {
             comment.push(without_marks(code));
         } else if !comment.is_empty() {
             if !is_legal(&comment) {
@@ -49,6 +49,11 @@ fn leading_comment(text: &str) -> Vec<&str> {
     if is_legal(&comment) { Vec::new() } else { comment }
 }
 
+/// Whether a line of code begins a comment, or goes on with one.
+pub(crate) fn is_comment(code: &str) -> bool {
+    code == "#" || COMMENT_MARKS.iter().any(|mark| code.starts_with(mark))
+}
+
 fn without_marks(line: &str) -> &str {
     let mark = COMMENT_MARKS.iter().find_map(|mark| line.strip_prefix(mark));
     mark.unwrap_or(line.trim_matches('#'))
@@ -59,11 +64,13 @@ fn without_marks(line: &str) -> &str {
 }
 
 fn is_legal(comment: &[&str]) -> bool {
-    let has_legal = |line: &&str| {
-        let line = line.to_lowercase();
-        LEGAL.iter().any(|word| line.contains(word))
-    };
-    comment.iter().any(has_legal)
+    comment.iter().any(|line| is_legal_line(line))
+}
+
+/// Whether a line of a comment speaks of rights.
+pub(crate) fn is_legal_line(line: &str) -> bool {
+    let line = line.to_lowercase();
+    LEGAL.iter().any(|word| line.contains(word))
 }
 
 /// The first heading, and the first paragraph of words.
@@ -97,7 +104,7 @@ fn first_paragraphs(text: &str, kind: TextKind) -> Vec<&str> {
 }
 
 /// A line without words of its own: a rule, an image, a badge, a fence.
-fn is_decoration(line: &str) -> bool {
+pub(crate) fn is_decoration(line: &str) -> bool {
     !line.chars().any(char::is_alphanumeric)
         || ["![", "[![", "<", "```", "~~~", "|"].iter().any(|mark| line.starts_with(mark))
 }

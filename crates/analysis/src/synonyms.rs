@@ -8,16 +8,18 @@ mod english;
 mod japanese;
 
 /// The groups of one list. Where a word has too many synonyms, those of the first lists stay.
-pub(crate) const SYNONYMS: [&[&str]; 11] = [
+pub(crate) const SYNONYMS: [&[&str]; 13] = [
     english::GENERAL,
     english::PHRASAL,
     english::SYSTEM,
     english::NETWORK,
     english::TEXT,
     english::CODE,
+    english::EVERYDAY,
     japanese::GENERAL,
     japanese::SYSTEM,
     japanese::PLAIN,
     japanese::COMPOUNDS,
+    japanese::EVERYDAY,
     bridges::BRIDGES,
 ];

@@ -24,6 +24,8 @@ pub struct QueryTerm {
     pub weight: f32,
     /// What the user wrote.
     pub source: String,
+    /// True if it is a part of a dictionary word that is a term too.
+    pub is_part: bool,
 }
 
 /// An index term that answers a query term.
@@ -81,7 +83,7 @@ mod weights {
 
 impl QueryTerm {
     fn new(source: &str, weight: f32, alternatives: Vec<TermAlternative>) -> Self {
-        Self { alternatives, weight, source: source.to_owned() }
+        Self { alternatives, weight, source: source.to_owned(), is_part: false }
     }
 
     /// Adds an alternative unless the term has it.

@@ -42,7 +42,7 @@ pub(super) fn outline(text: &str) -> TextOutline {
 }
 
 /// The number of lines of YAML or TOML front matter; 0 if the text has none.
-fn front_matter_lines(text: &str) -> usize {
+pub(crate) fn front_matter_lines(text: &str) -> usize {
     let mut lines = lines(text);
     let Some(first) = lines.next().map(|line| line.head.trim_end()) else { return 0 };
     if !is_front_matter_mark(first) {

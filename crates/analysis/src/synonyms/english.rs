@@ -1,12 +1,14 @@
 //! Synonyms of English technical vocabulary, data only.
 
 mod code;
+mod everyday;
 mod network;
 mod phrasal;
 mod system;
 mod text;
 
 pub(crate) use code::CODE;
+pub(crate) use everyday::EVERYDAY;
 pub(crate) use network::NETWORK;
 pub(crate) use phrasal::PHRASAL;
 pub(crate) use system::SYSTEM;

@@ -1,10 +1,12 @@
 //! Synonyms of Japanese technical vocabulary, data only.
 
 mod compounds;
+mod everyday;
 mod plain;
 mod system;
 
 pub(crate) use compounds::COMPOUNDS;
+pub(crate) use everyday::EVERYDAY;
 pub(crate) use plain::PLAIN;
 pub(crate) use system::SYSTEM;
 

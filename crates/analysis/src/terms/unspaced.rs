@@ -104,7 +104,8 @@ fn bigram_term(text: &str, bigram: &Token, word: Option<&Token>) -> TermCandidat
         is_prefix: is_one,
         ..TermAlternative::new(TermField::Main, bigram.text.clone(), 1.0)
     };
-    let term = |weight| QueryTerm::new(source, weight, vec![own]);
+    let is_part = word.is_some();
+    let term = |weight| QueryTerm { is_part, ..QueryTerm::new(source, weight, vec![own]) };
     let is_korean = source.starts_with(|c| script_of(c) == Some(Script::Hangul));
     let within = word.filter(|word| {
         word.range.start <= bigram.range.start && bigram.range.end <= word.range.end

@@ -201,3 +201,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn everyday_words_ask_for_what_documentation_writes() {
+    for (asked, found) in [
+        ("アプリ", "プロセス"),
+        ("打ち切る", "タイムアウト"),
+        ("小分け", "分割"),
+        ("throw away", "discard"),
+        ("people", "user"),
+    ] {
+        let terms = analysis::query_terms(asked);
+        let mut others = terms.iter().flat_map(|term| &term.alternatives);
+        assert!(others.any(|other| other.is_synonym && other.text == found), "{asked}: {terms:?}");
+    }
+}
+
+#[test]
+fn a_bigram_of_a_dictionary_word_is_a_part_of_it() {
+    let terms = analysis::query_terms("共有メモリ config");
+    let whole = |text: &str| terms.iter().find(|term| term.source == text).map(|term| term.is_part);
+    assert_eq!(whole("共有"), Some(false));
+    assert_eq!(whole("メモ"), Some(true));
+    assert_eq!(whole("config"), Some(false));
+}
