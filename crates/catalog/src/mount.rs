@@ -198,7 +198,8 @@ impl Mount {
         };
         let health = self.health(ctx);
         let (name, folder) = (self.name.clone(), self.folder.clone());
-        MountInfo { name, kind, root, description: self.description.clone(), folder, health }
+        let (description, is_restricted) = (self.description.clone(), self.is_restricted());
+        MountInfo { name, kind, root, description, folder, health, is_restricted }
     }
 
     /// The health of its source, as far as the principal may know it. Texts are cut here, behind the

@@ -80,12 +80,14 @@ impl MountStatus {
             told[name] = fact_json(fact);
         }
         if let Some(covered) = index.and_then(|index| index.mount_coverage(&self.mount.name)) {
-            let percent = covered.percent();
-            told["index"] = json!({ "complete": covered.is_complete, "percent": percent });
             // Numbers would tell of resources that the principal may not see.
-            if !self.mount.is_restricted() {
-                told["index"]["resources"] = covered.found.into();
-                told["index"]["indexed"] = covered.indexed.into();
+            let is_restricted = self.mount.is_restricted();
+            let covered = if is_restricted { covered.without_numbers() } else { covered };
+            told["index"] = json!({ "complete": covered.is_complete });
+            for (name, number) in [("indexed", covered.indexed), ("resources", covered.total)] {
+                if let Some(number) = number {
+                    told["index"][name] = number.into();
+                }
             }
             if let Some(fault) = covered.fault {
                 told["index"]["fault"] = fault.into();

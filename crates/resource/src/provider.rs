@@ -141,6 +141,9 @@ pub struct MountInfo {
     pub folder: Option<PathBuf>,
     /// Its health.
     pub health: HealthStatus,
+    /// True if access rules keep some of it from some principals. Its resources are not counted
+    /// for clients then.
+    pub is_restricted: bool,
 }
 
 /// Reports changes as a stream.

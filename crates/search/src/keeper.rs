@@ -22,6 +22,7 @@ use tokio::task::AbortHandle;
 use tokio::time;
 
 use crate::index::SearchIndex;
+use crate::index::coverage::MountCoverage;
 use crate::index::entry::{IndexEntry, version_key};
 use crate::index::keys::text_key;
 use crate::index::store::IndexedVersion;
@@ -63,7 +64,7 @@ impl Drop for IndexKeeper {
 impl SearchIndex {
     /// Keeps the index up to date with `mount`, whose changes settle as `debounce` says.
     pub fn keep(&self, mount: IndexedMount, debounce: DebounceConfig) -> IndexKeeper {
-        self.set_coverage(&mount.name, |coverage| *coverage = Default::default());
+        self.set_coverage(&mount.name, |coverage| *coverage = MountCoverage::none());
         let memory = Arc::new(MemoryShares::new(MAX_PENDING_BYTES, MAX_PENDING_BYTES));
         let hub = Hub::new(Arc::clone(&mount.provider), debounce, 4, memory);
         let keeper = MountKeeper {
@@ -132,14 +133,19 @@ impl MountKeeper {
         let mut generations = self.index.generations();
         loop {
             generations.borrow_and_update();
+            self.report(|coverage| *coverage = MountCoverage::none());
             self.load_known();
             while let Restart::Rescan = self.keep_current(&mut generations).await {}
         }
     }
 
     fn load_known(&mut self) {
+        // What was indexed before there was a model is read again, so that vectors find it.
+        let needs_vectors = self.index.has_meaning();
         let of_mount = |(uri, held): (u64, IndexedVersion)| {
-            (held.mount == self.key).then_some((uri, held.version))
+            let is_whole = held.has_vectors || !needs_vectors;
+            let version = if is_whole { held.version } else { UNREAD };
+            (held.mount == self.key).then_some((uri, version))
         };
         let held = self.index.indexed_versions();
         self.knows_all = held.is_ok();
@@ -151,7 +157,7 @@ impl MountKeeper {
         let mailbox = Mailbox::default();
         // Subscribed first, so that no change is lost between the walk and the first one.
         let subscription = self.subscribe(&mailbox).await;
-        self.index.set_coverage(&self.mount.name, |coverage| coverage.fault = None);
+        self.report(|coverage| coverage.fault = None);
         self.has_unread = false;
         let walked = self.walk_all().await;
         self.index.orders.commit().await;
@@ -160,7 +166,7 @@ impl MountKeeper {
             (Ok(()), None) => Some(RESCAN_INTERVAL),
             (Ok(()), Some(_)) => self.has_unread.then_some(RESCAN_INTERVAL),
         };
-        self.index.set_coverage(&self.mount.name, |coverage| {
+        self.report(|coverage| {
             // The writer may have told a fault of its own meanwhile: its memory is full.
             if let Err(error) = walked {
                 coverage.fault = Some(error.message.into_owned());
@@ -208,7 +214,7 @@ impl MountKeeper {
             }
         }
         self.index.orders.commit().await;
-        self.report(self.known.len(), self.known.len());
+        self.report(|coverage| coverage.set_changed(self.known.len()));
     }
 
     async fn apply_change(&mut self, uri: &Uri) {
@@ -252,7 +258,7 @@ impl MountKeeper {
         for key in gone {
             self.remove(key).await;
         }
-        self.report(seen.len(), seen.len());
+        self.report(|coverage| coverage.set_counted(seen.len()));
         Ok(())
     }
 
@@ -295,7 +301,7 @@ impl MountKeeper {
                     reading.push(ReadEntry::read(provider, ctx, (resource, version)));
                     unread_count += 1;
                 }
-                self.report(seen.len(), seen.len() - unread_count);
+                self.report(|coverage| coverage.set_so_far(seen.len() - unread_count));
                 match page.next {
                     Some(next) => cursor = Some(next),
                     None => break,
@@ -350,7 +356,8 @@ impl MountKeeper {
             }
         };
         let mount = self.mount.name.clone();
-        let entry = IndexEntry { mount, resource, version, mime, text };
+        let has_vectors = self.index.has_meaning();
+        let entry = IndexEntry { mount, resource, version, mime, text, has_vectors };
         if let Ok(Some(meaning)) = self.index.meaning() {
             meaning.put(&entry).await;
         }
@@ -369,9 +376,7 @@ impl MountKeeper {
     }
 
     /// Tells how much of the mount is covered.
-    fn report(&self, found: usize, indexed: usize) {
-        self.index.set_coverage(&self.mount.name, |coverage| {
-            (coverage.found, coverage.indexed) = (found as u64, indexed as u64);
-        });
+    fn report(&self, change: impl FnOnce(&mut MountCoverage)) {
+        self.index.set_coverage(&self.mount.name, change);
     }
 }

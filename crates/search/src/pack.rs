@@ -1,6 +1,9 @@
 //! Context packs: what answers a question, chosen to fit a budget of tokens.
 
-use std::collections::HashSet;
+mod draft;
+mod excerpt;
+
+use std::ops::Range;
 use std::sync::Arc;
 
 use resource::{
@@ -8,33 +11,38 @@ use resource::{
     one_line, tokens,
 };
 
+use self::draft::{DraftPiece, DraftSource, PackDraft, SUMMARY_TOKENS};
+use self::excerpt::{TermValues, excerpt};
 use crate::find::FoundResource;
 use crate::index::coverage::Coverage;
-use crate::index::entry::PassagePlace;
-use crate::index::keys::text_key;
+use crate::index::entry::{PassagePlace, text_kind};
+use crate::plan::QueryPlan;
 use crate::service::{SearchMode, SearchQuery, SearchService};
 use crate::text::{read_passage, read_text};
 
 /// How many resources are considered, and how many passages of one.
 const MAX_RESOURCES: usize = 60;
 const MAX_PASSAGES: usize = 3;
-/// Of how many resources further passages come before the best passages of others.
-const DEEP_RANKS: usize = 4;
 /// The most required resources.
 const MAX_REQUIRED: usize = 100;
-/// A resource up to this part of the budget is taken whole, and always up to so many tokens.
+/// What each of the first resources may take of the pack at first: up to this rank so many percent,
+/// and so many passages.
+const SHARES: [(usize, u64, usize); 3] = [(1, 30, 3), (2, 10, 2), (8, 4, 1)];
+/// What every other resource may take, in percent, and the fewest tokens.
+const LEAST_SHARE: (u64, usize) = (2, 1);
+const LEAST_TOKENS: u64 = 40;
+/// How much of that is for the lead of the resource, in percent; its last sentence may have more.
+const LEAD_PERCENT: u64 = 60;
+/// The most tokens of a lead, and how much of the beginning of a text is read for it.
+const MAX_LEAD_TOKENS: u64 = 100;
+const LEAD_BYTES: u64 = 6 << 10;
+/// The fewest tokens that a further piece is worth.
+const MIN_PIECE_TOKENS: u64 = 40;
+/// Of how many resources the whole is taken, if it is at most this part of the pack.
+const WHOLE_RANKS: usize = 3;
 const WHOLE_SHARE: u64 = 3;
-const WHOLE_TOKENS: u64 = 600;
-/// What an item costs besides its URI, its text and the reason for it: its type, its lines, marks.
-const ITEM_TOKENS: u64 = 20;
-/// What the summary costs besides the lines of the items.
-const SUMMARY_TOKENS: u64 = 60;
-/// Estimates of tokens may be this much too low, in percent.
-const ESTIMATE_ERROR: u64 = 15;
-/// Texts that share this part of their runs of words are near-repeats.
-const REPEAT_SHARE: f64 = 0.7;
-/// How many words a run has.
-const RUN_WORDS: usize = 5;
+/// How many characters of a heading the summary has.
+const MAX_HEADING: usize = 40;
 /// How many resources that were left out the summary names.
 const MAX_LEFT_OUT: usize = 5;
 
@@ -64,15 +72,15 @@ pub struct ContextPack {
     pub coverage: Coverage,
 }
 
-/// A resource, or a passage of one.
+/// A resource, or the parts of one that matter.
 #[derive(Debug)]
 pub struct PackItem {
     /// The resource.
     pub resource: Arc<Resource>,
     /// The text.
     pub text: String,
-    /// Where it stands; `None` if it is the whole.
-    pub place: Option<PassagePlace>,
+    /// Where it stands, in reading order; empty if it is the whole.
+    pub places: Vec<PassagePlace>,
     /// Why it is in the pack, in a few words.
     pub why: String,
 }
@@ -86,19 +94,9 @@ pub struct LeftOutItem {
     pub why: &'static str,
 }
 
-/// A pack that is being filled.
-struct PackBuilder {
-    /// Each with the rank of its resource; what is required has rank 0.
-    items: Vec<(usize, PackItem)>,
-    left_out: Vec<LeftOutItem>,
-    budget: u64,
-    left: u64,
-    /// The runs of words of each text in the pack.
-    runs: Vec<HashSet<u64>>,
-}
-
 impl SearchService {
-    /// Gathers what answers the question, for the principal of `ctx`.
+    /// Gathers what answers the question, for the principal of `ctx`: what is required; then, of
+    /// many resources, what they are about and the lines that match best; then more of the first.
     pub async fn pack(&self, ctx: &Context, request: &PackRequest) -> Result<ContextPack> {
         let query = SearchQuery {
             text: request.question.clone(),
@@ -107,163 +105,162 @@ impl SearchService {
             skip: 0,
             limit: MAX_RESOURCES,
         };
-        let found = self.find_visible(ctx, &query).await?;
+        let mut found = self.find_visible(ctx, &query).await?;
         let required = self.find_required(ctx, request.filter.as_deref(), MAX_REQUIRED).await?;
-        let mut pack = PackBuilder {
-            items: Vec::new(),
-            left_out: Vec::new(),
-            budget: request.budget,
-            left: usable(request.budget).saturating_sub(SUMMARY_TOKENS),
-            runs: Vec::new(),
-        };
+        let mut draft = PackDraft::new(request.budget);
         for resource in &required {
-            self.add_required(ctx, &mut pack, resource).await;
+            self.add_required(ctx, &mut draft, resource).await;
         }
         let is_required = |uri: &Uri| required.iter().any(|resource| resource.uri == *uri);
-        let mut found = found;
         found.retain(|(resource, _)| !is_required(&resource.uri) && is_for_assistant(resource));
-        // The first ones in depth, of the others the best passage: one of them may answer after all.
+        let plan = QueryPlan::new(&request.question)?;
+        let values = TermValues::new(&plan, &self.index().state.store());
+        let filling = PackFilling { service: self, ctx, values };
+        // Breadth first: one of the later resources may answer after all.
+        let usable = draft.left();
         for (rank, (resource, found)) in found.iter().enumerate() {
-            self.add_best(ctx, &mut pack, (rank, resource), found).await;
-            if rank < DEEP_RANKS {
-                self.add_further(ctx, &mut pack, (rank, resource), found).await;
-            }
+            let share = allowance(usable, rank);
+            filling.add_first(&mut draft, (rank, resource), found, share).await;
         }
-        for (rank, (resource, found)) in found.iter().enumerate().skip(DEEP_RANKS) {
-            self.add_further(ctx, &mut pack, (rank, resource), found).await;
+        for (rank, (resource, found)) in found.iter().enumerate() {
+            filling.add_further(&mut draft, (rank, resource), found).await;
         }
-        pack.items.sort_by_key(|(rank, item)| (*rank, item.offset()));
-        let spent = usable(request.budget).saturating_sub(pack.left);
-        let PackBuilder { items, left_out, .. } = pack;
-        let items = items.into_iter().map(|(_, item)| item).collect();
-        let coverage = self.coverage_for(ctx);
-        let (budget, tokens) = (request.budget, spent);
+        let (items, left_out, tokens) = draft.finish();
+        let (budget, coverage) = (request.budget, self.coverage_for(ctx));
         Ok(ContextPack { items, left_out, tokens, budget, coverage })
     }
 
     /// Adds a required resource: whole, or as much of its beginning as fits.
-    async fn add_required(&self, ctx: &Context, pack: &mut PackBuilder, resource: &Arc<Resource>) {
+    async fn add_required(&self, ctx: &Context, draft: &mut PackDraft, resource: &Arc<Resource>) {
         let Ok(Some(text)) = read_text(self.provider(), ctx, resource).await else { return };
         let why = "required: its priority is 1".to_owned();
-        let room = pack.left.saturating_sub(item_cost(resource, "", &why));
-        let fits = tokens::prefix_len(&text.text, room);
-        let (text, place) = match fits >= text.text.len() {
-            true => (text.text, None),
+        let source = DraftSource { rank: 0, resource, why };
+        let text = text.text;
+        let fits = tokens::prefix_len(&text, draft.room(&source));
+        let is_added = match fits >= text.len() {
+            true => draft.add_whole(source, text),
             false => {
-                let part = text.text[..fits].to_owned();
-                let lines = part.lines().count() as u64;
-                let length = part.len() as u64;
-                let (page, headings) = (None, Vec::new());
-                let place = PassagePlace { offset: 0, length, line: 1, lines, page, headings };
-                (part, Some(place))
+                let start = start_of_text();
+                draft.add_pieces(source, vec![DraftPiece::cut(&start, &text, 0..fits)])
             }
         };
-        let item = PackItem { resource: Arc::clone(resource), text, place, why };
-        if item.text.trim().is_empty() || !pack.take(0, item) {
-            pack.leave_out(&resource.uri, "did not fit");
-        }
-    }
-
-    /// Adds the whole of a small resource that matches, or the best passage of a large one.
-    async fn add_best(
-        &self,
-        ctx: &Context,
-        pack: &mut PackBuilder,
-        (rank, resource): (usize, &Arc<Resource>),
-        found: &FoundResource,
-    ) {
-        let whole_limit = (pack.budget / WHOLE_SHARE).max(WHOLE_TOKENS).min(pack.left);
-        // A token has at most about eight bytes; larger texts need not be read.
-        let is_small = resource.size.is_some_and(|size| size <= whole_limit.saturating_mul(8));
-        if is_small
-            && let Ok(Some(text)) = read_text(self.provider(), ctx, resource).await
-            && tokens::estimate(&text.text) <= whole_limit
-        {
-            let (text, why) = (text.text, why(rank, None));
-            let item = PackItem { resource: Arc::clone(resource), text, place: None, why };
-            return pack.add(rank + 1, item);
-        }
-        if let Some(passage) = found.passages.first() {
-            self.add_passage(ctx, pack, (rank, resource), &passage.place).await;
-        }
-    }
-
-    /// Adds further passages of a resource whose best one is in the pack.
-    async fn add_further(
-        &self,
-        ctx: &Context,
-        pack: &mut PackBuilder,
-        (rank, resource): (usize, &Arc<Resource>),
-        found: &FoundResource,
-    ) {
-        let is_whole = |item: &PackItem| item.place.is_none();
-        let own = pack.items.iter().find(|(known, _)| *known == rank + 1);
-        if own.is_none_or(|(_, item)| is_whole(item)) {
-            return;
-        }
-        let best = found.passages.first().map_or(0.0, |passage| passage.score);
-        let others = found.passages.iter().take(MAX_PASSAGES).skip(1);
-        for passage in others.take_while(|passage| passage.score > best / 2.0) {
-            self.add_passage(ctx, pack, (rank, resource), &passage.place).await;
-        }
-    }
-
-    async fn add_passage(
-        &self,
-        ctx: &Context,
-        pack: &mut PackBuilder,
-        (rank, resource): (usize, &Arc<Resource>),
-        place: &PassagePlace,
-    ) {
-        let window = (place.offset, place.length);
-        if let Ok(text) = read_passage(self.provider(), ctx, resource, window).await {
-            let (why, place) = (why(rank, Some(place)), Some(place.clone()));
-            pack.add(rank + 1, PackItem { resource: Arc::clone(resource), text, place, why });
+        if !is_added {
+            draft.leave_out(&resource.uri, "did not fit");
         }
     }
 }
 
-impl PackBuilder {
-    /// Adds `item` unless it does not fit or repeats what is there; says so if not.
-    fn add(&mut self, rank: usize, item: PackItem) {
-        let uri = item.resource.uri.clone();
-        if item.text.trim().is_empty() {
+/// What fills a pack: the search, the principal, and what the words of the question count.
+struct PackFilling<'a> {
+    service: &'a SearchService,
+    ctx: &'a Context,
+    values: TermValues,
+}
+
+impl PackFilling<'_> {
+    /// Adds what a resource is about and the lines that match best, in `share` tokens; the whole of
+    /// a resource that has no more.
+    async fn add_first(
+        &self,
+        draft: &mut PackDraft,
+        (rank, resource): (usize, &Arc<Resource>),
+        found: &FoundResource,
+        (share, passages): (u64, usize),
+    ) {
+        let Some(passage) = found.passages.first() else { return };
+        let source = || source(rank, resource, Some(&passage.place));
+        let room = share.min(draft.room(&source()));
+        if room < MIN_PIECE_TOKENS {
+            return draft.leave_out(&resource.uri, "did not fit");
+        }
+        let beginning = self.read(resource, (0, LEAD_BYTES)).await.unwrap_or_default();
+        if !beginning.is_empty() && draft.is_copy(&beginning) {
+            return draft.leave_out(&resource.uri, "repeats what is there");
+        }
+        if let Some(text) = self.read_small(resource, room).await {
+            draft.add_whole(source(), text);
             return;
         }
-        let runs = word_runs(&item.text);
-        if self.runs.iter().any(|known| is_repeat(known, &runs)) {
-            self.leave_out(&uri, "repeats what is there");
-        } else if !self.take(rank, item) {
-            self.leave_out(&uri, "did not fit");
+        let mut pieces = lead_pieces(resource, &beginning, room * LEAD_PERCENT / 100);
+        let spent: u64 = pieces.iter().map(|piece| tokens::estimate(&piece.text)).sum();
+        let mut rest = room.saturating_sub(spent);
+        if rest < MIN_PIECE_TOKENS && !pieces.iter().any(|piece| self.values.has_term(&piece.text))
+        {
+            // A lead without a word of the question makes room for the lines that have them.
+            pieces.clear();
+            rest = room;
+        }
+        let most = usize::try_from(rest / MIN_PIECE_TOKENS).unwrap_or(passages);
+        let most = most.min(passages).max(usize::from(pieces.is_empty()));
+        let best = found.passages.iter().take(most);
+        let best: Vec<_> = best.take_while(|one| one.score > passage.score / 2.0).collect();
+        for passage in &best {
+            let each = rest / best.len() as u64;
+            pieces.extend(self.read_excerpt(resource, &passage.place, each).await);
+        }
+        if !pieces.is_empty() {
+            draft.add_pieces(source(), pieces);
         }
     }
 
-    /// Takes `item` if it fits.
-    fn take(&mut self, rank: usize, item: PackItem) -> bool {
-        let cost = item_cost(&item.resource, &item.text, &item.why);
-        if cost > self.left {
-            return false;
+    /// Adds more of a resource that is in the pack: the whole of a small one that is among the
+    /// first, the best passages of another.
+    async fn add_further(
+        &self,
+        draft: &mut PackDraft,
+        (rank, resource): (usize, &Arc<Resource>),
+        found: &FoundResource,
+    ) {
+        if !draft.has_part(&resource.uri) || draft.left() < MIN_PIECE_TOKENS {
+            return;
         }
-        self.left -= cost;
-        self.runs.push(word_runs(&item.text));
-        self.items.push((rank, item));
-        true
+        let Some(first) = found.passages.first() else { return };
+        let source = || source(rank, resource, Some(&first.place));
+        if rank < WHOLE_RANKS {
+            let limit = (draft.usable() / WHOLE_SHARE).min(draft.left());
+            if let Some(text) = self.read_small(resource, limit).await
+                && draft.add_whole(source(), text)
+            {
+                return;
+            }
+        }
+        let others = found.passages.iter().take(MAX_PASSAGES);
+        for passage in others.take_while(|passage| passage.score > first.score / 2.0) {
+            let room = draft.left().saturating_sub(MIN_PIECE_TOKENS / 2);
+            if room < MIN_PIECE_TOKENS {
+                return;
+            }
+            let piece = self.read_excerpt(resource, &passage.place, room).await;
+            draft.add_pieces(source(), piece.into_iter().collect());
+        }
     }
 
-    fn leave_out(&mut self, uri: &Uri, why: &'static str) {
-        let is_there = self.items.iter().any(|(_, item)| item.resource.uri == *uri);
-        if !is_there && !self.left_out.iter().any(|known| known.uri == *uri) {
-            self.left_out.push(LeftOutItem { uri: uri.clone(), why });
-        }
+    /// The whole of a resource of at most `limit` tokens.
+    async fn read_small(&self, resource: &Resource, limit: u64) -> Option<String> {
+        // A token has at most about eight bytes; larger texts need not be read.
+        resource.size.filter(|size| *size <= limit.saturating_mul(8))?;
+        let text = read_text(self.service.provider(), self.ctx, resource).await.ok()??;
+        (tokens::estimate(&text.text) <= limit).then_some(text.text)
+    }
+
+    /// The lines of a passage that match best, in at most `limit` tokens.
+    async fn read_excerpt(
+        &self,
+        resource: &Resource,
+        place: &PassagePlace,
+        limit: u64,
+    ) -> Option<DraftPiece> {
+        let text = self.read(resource, (place.offset, place.length)).await?;
+        let range = excerpt(&text, &self.values, limit);
+        (!range.is_empty()).then(|| DraftPiece::cut(place, &text, range))
+    }
+
+    async fn read(&self, resource: &Resource, window: (u64, u64)) -> Option<String> {
+        read_passage(self.service.provider(), self.ctx, resource, window).await.ok()
     }
 }
 
 impl PackItem {
-    /// The byte at which it begins.
-    fn offset(&self) -> u64 {
-        self.place.as_ref().map_or(0, |place| place.offset)
-    }
-
     /// The MIME type of the text.
     pub fn mime(&self) -> Option<&str> {
         self.resource.text_form().or(self.resource.mime.as_deref())
@@ -271,14 +268,15 @@ impl PackItem {
 
     /// The item as a part of its resource.
     pub fn into_part(self) -> Part {
-        let Self { mut resource, text, place, .. } = self;
+        let Self { mut resource, text, places, .. } = self;
         if let Some(form) = resource.text_form() {
             Arc::make_mut(&mut resource).mime = Some(form.to_owned());
         }
-        let slice = place.map(|place| {
-            let total = resource.size.unwrap_or(0).max(place.offset + place.length);
-            let mut slice = Slice::new(place.offset, place.length, total);
-            let (start, count) = (place.line, place.lines);
+        let slice = places.first().zip(places.last()).map(|(first, last)| {
+            let (end, line) = (last.offset + last.length, last.line + last.lines);
+            let total = resource.size.unwrap_or(0).max(end);
+            let mut slice = Slice::new(first.offset, end - first.offset, total);
+            let (start, count) = (first.line, line - first.line);
             slice.lines = Some(LineRange { start, count, truncated: false });
             slice
         });
@@ -286,10 +284,16 @@ impl PackItem {
     }
 
     fn summary_line(&self) -> String {
-        let place = self.place.as_ref().map_or_else(String::new, |place| {
-            format!(" lines {}-{}", place.line, (place.line + place.lines).saturating_sub(1))
+        let lines = self.places.iter().map(|place| {
+            format!("{}-{}", place.line, (place.line + place.lines).saturating_sub(1))
         });
-        format!("{}{place}: {}", self.resource.uri, self.why)
+        let lines: Vec<String> = lines.collect();
+        let place = match lines.is_empty() {
+            true => String::new(),
+            false => format!(" lines {}", lines.join(", ")),
+        };
+        // The blocks have the URIs, in the same order.
+        format!("{}{place}: {}", self.resource.name, self.why)
     }
 }
 
@@ -316,15 +320,36 @@ impl ContextPack {
     }
 }
 
-/// What may be spent of a budget, so that an estimate that is too low does not exceed it.
-fn usable(budget: u64) -> u64 {
-    budget * 100 / (100 + ESTIMATE_ERROR)
+/// What the resource of this rank may take of `usable` tokens at first, and of how many passages.
+fn allowance(usable: u64, rank: usize) -> (u64, usize) {
+    let share = SHARES.iter().find(|(ranks, ..)| rank < *ranks);
+    let (percent, passages) = share.map_or(LEAST_SHARE, |(_, percent, count)| (*percent, *count));
+    ((usable * percent / 100).max(LEAST_TOKENS), passages)
 }
 
-fn item_cost(resource: &Resource, text: &str, why: &str) -> u64 {
-    // The URI stands in the block and in the summary.
-    let words = tokens::estimate(text) + tokens::estimate(why);
-    words + 2 * tokens::estimate(resource.uri.as_str()) + ITEM_TOKENS
+/// What a resource says of itself at its beginning, in about `limit` tokens.
+fn lead_pieces(resource: &Resource, beginning: &str, limit: u64) -> Vec<DraftPiece> {
+    let limit = limit.min(MAX_LEAD_TOKENS);
+    let mime = resource.text_form().or(resource.mime.as_deref()).unwrap_or_default();
+    let chars = beginning.chars().count() as u64 * limit / tokens::estimate(beginning).max(1);
+    let chars = usize::try_from(chars).unwrap_or(0);
+    let start = start_of_text();
+    let piece = |range: Range<usize>| DraftPiece::cut(&start, beginning, range);
+    analysis::lead(beginning, text_kind(mime), chars).into_iter().map(piece).collect()
+}
+
+/// The place of a text's first byte.
+fn start_of_text() -> PassagePlace {
+    let (offset, length, line, lines) = (0, 0, 1, 0);
+    PassagePlace { offset, length, line, lines, page: None, headings: Vec::new() }
+}
+
+fn source<'a>(
+    rank: usize,
+    resource: &'a Arc<Resource>,
+    place: Option<&PassagePlace>,
+) -> DraftSource<'a> {
+    DraftSource { rank: rank + 1, resource, why: why(rank, place) }
 }
 
 fn is_for_assistant(resource: &Resource) -> bool {
@@ -332,26 +357,12 @@ fn is_for_assistant(resource: &Resource) -> bool {
     audience.is_empty() || audience.contains(&Role::Assistant)
 }
 
+/// The rank, and the page and the innermost heading of the best passage.
 fn why(rank: usize, place: Option<&PassagePlace>) -> String {
-    let headings = place.map(|place| place.headings.join(" > ")).unwrap_or_default();
+    let heading = place.and_then(|place| place.headings.last());
     let page = place.and_then(|place| place.page).map(|page| format!("page {page}"));
     let mut words = vec![format!("match {}", rank + 1)];
     words.extend(page);
-    words.extend((!headings.is_empty()).then(|| headings.chars().take(60).collect()));
+    words.extend(heading.map(|heading| heading.chars().take(MAX_HEADING).collect()));
     words.join(", ")
-}
-
-/// The hashes of all runs of a few words.
-fn word_runs(text: &str) -> HashSet<u64> {
-    let words: Vec<String> = analysis::tokenize(text).into_iter().map(|token| token.text).collect();
-    match words.len() < RUN_WORDS {
-        true => HashSet::from([text_key(&words.join(" "))]),
-        false => words.windows(RUN_WORDS).map(|run| text_key(&run.join(" "))).collect(),
-    }
-}
-
-/// Whether most runs of the shorter text are also in the other.
-fn is_repeat(one: &HashSet<u64>, other: &HashSet<u64>) -> bool {
-    let common = one.intersection(other).count();
-    common as f64 >= REPEAT_SHARE * one.len().min(other.len()).max(1) as f64
 }

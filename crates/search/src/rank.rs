@@ -17,11 +17,13 @@ pub(crate) struct PassageCandidate {
     pub(crate) phrases: f32,
     /// The share of the query's terms that it has, by weight.
     pub(crate) term_share: f32,
+    /// The share of what the query asks for that the lead of its resource has.
+    pub(crate) lead_share: f32,
 }
 
 impl PassageCandidate {
     pub(crate) fn new(address: DocAddress, words: f32) -> Self {
-        Self { address, words, phrases: 0.0, term_share: 0.0 }
+        Self { address, words, phrases: 0.0, term_share: 0.0, lead_share: 0.0 }
     }
 }
 
@@ -99,9 +101,10 @@ pub(crate) fn group(
     let mut ranked: Vec<RankedResource> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::new();
     for candidate in candidates {
-        let PassageCandidate { address, words, phrases, term_share } = candidate;
+        let PassageCandidate { address, words, phrases, term_share, lead_share } = candidate;
         let Some(columns) = columns.get(address.segment_ord as usize) else { continue };
-        let words = words * (1.0 + weights::TERM_COVERAGE * term_share);
+        let coverage = weights::TERM_COVERAGE * term_share;
+        let words = words * (1.0 + coverage + weights::LEAD_COVERAGE * lead_share);
         let score = words + phrases;
         let passage = RankedPassage { address, score, parts: (words, phrases) };
         let key = columns.uri_key.first(address.doc_id).unwrap_or(0);

@@ -163,7 +163,7 @@ impl SearchService {
         let prepared = Arc::new(self.prepare(query).await?);
         let mut reach = SearchReach::new(query);
         let find = async {
-            self.index.wait_complete(ctx, FILL_WAIT).await;
+            self.wait_filled(ctx).await;
             self.find(ctx, &prepared, query, reach).await
         };
         let deadline = Instant::now() + MAX_ASK_TIME;
@@ -237,7 +237,7 @@ impl SearchService {
         query: &SearchQuery,
     ) -> Result<Vec<(Arc<Resource>, FoundResource)>> {
         let prepared = Arc::new(self.prepare(query).await?);
-        self.index.wait_complete(ctx, FILL_WAIT).await;
+        self.wait_filled(ctx).await;
         let mut reach = SearchReach::new(query);
         loop {
             let FoundResources { resources, is_all } =
@@ -358,10 +358,26 @@ impl SearchService {
 
     /// How much is covered of the mounts that exist for the principal.
     pub(crate) fn coverage_for(&self, ctx: &Context) -> Coverage {
-        let mounts = self.visible_mounts(ctx);
-        let mut coverage = self.index.coverage();
-        coverage.mounts.retain(|name, _| mounts.contains(name));
-        coverage
+        let coverage = self.index.coverage();
+        let Some(mounts) = self.provider.facets().mounts else { return coverage };
+        let mut covered = coverage.mounts;
+        let visible = mounts.mounts(ctx).into_iter().filter_map(|mount| {
+            let own = covered.remove(&mount.name)?;
+            // Numbers would tell of resources that the principal may not see.
+            let own = if mount.is_restricted { own.without_numbers() } else { own };
+            Some((mount.name, own))
+        });
+        Coverage { mounts: visible.collect(), ..coverage }
+    }
+
+    /// Waits a moment for an index that is being filled, and reports how many resources it has.
+    async fn wait_filled(&self, ctx: &Context) {
+        let report = || {
+            if let Some(indexed) = self.coverage_for(ctx).indexed() {
+                ctx.report_progress(indexed, None);
+            }
+        };
+        self.index.wait_complete(FILL_WAIT, report).await;
     }
 
     /// Parses a query, and asks the model for the meaning of its words.

@@ -27,33 +27,43 @@ pub(crate) fn add_matches(
     let phrases = phrase_scores(searcher, fields, plan, &addresses)?;
     for (at, (share, phrases)) in order.into_iter().zip(shares.into_iter().zip(phrases)) {
         let candidate = &mut candidates[at];
-        candidate.term_share = share;
+        (candidate.term_share, candidate.lead_share) = share;
         candidate.phrases = phrases * weights::PHRASE;
     }
     Ok(())
 }
 
-/// The share of the query's terms that each passage has, by weight. `addresses` are in order.
+/// The share of the query's terms that each passage has, by weight, and that each lead has.
+/// `addresses` are in order.
 fn term_shares(
     searcher: &Searcher,
     fields: &Fields,
     plan: &QueryPlan,
     addresses: &[DocAddress],
-) -> Result<Vec<f32>, TantivyError> {
-    let mut shares = vec![0.0; addresses.len()];
-    let total: f32 = plan.terms.iter().map(|term| term.weight).sum();
-    for term in &plan.terms {
-        let mut has = vec![0.0_f32; addresses.len()];
+) -> Result<Vec<(f32, f32)>, TantivyError> {
+    let mut shares = vec![(0.0, 0.0); addresses.len()];
+    // What a dictionary word asks for counts once, without the bigrams in it.
+    let has_words = plan.terms.iter().any(|term| !term.is_part);
+    let terms = || plan.terms.iter().filter(|term| !(has_words && term.is_part));
+    let total = terms().map(|term| term.weight).sum::<f32>().max(f32::MIN_POSITIVE);
+    for term in terms() {
+        let mut has = vec![(0.0_f32, 0.0_f32); addresses.len()];
         for other in term.alternatives.iter().filter(|other| !other.is_prefix) {
-            for field in [plan::text_field(fields, other), fields.title] {
+            let weight = other.weight.max(weights::SYNONYM_COVERAGE);
+            let own = plan::text_field(fields, other);
+            for field in [own, fields.title] {
                 let term = Term::from_field_text(field, &other.text);
                 for_each_holder(searcher, [&term], addresses, |at, _| {
-                    has[at] = has[at].max(other.weight);
+                    has[at].0 = has[at].0.max(weight);
+                    if field == fields.title {
+                        has[at].1 = has[at].1.max(weight);
+                    }
                 })?;
             }
         }
         for (share, has) in shares.iter_mut().zip(has) {
-            *share += has * term.weight / total.max(f32::MIN_POSITIVE);
+            share.0 += has.0 * term.weight / total;
+            share.1 += has.1 * term.weight / total;
         }
     }
     Ok(shares)

@@ -11,15 +11,19 @@ pub(crate) const PATH: f32 = 0.6;
 pub(crate) const PHRASE: f32 = 0.3;
 /// How much more a passage counts that has all terms of the query, instead of none.
 pub(crate) const TERM_COVERAGE: f32 = 1.5;
+/// The same for the lead of its resource: name, title and what it is about.
+pub(crate) const LEAD_COVERAGE: f32 = 1.0;
+/// How much of a term counts as there, at least, where another word for it is there.
+pub(crate) const SYNONYM_COVERAGE: f32 = 0.6;
 /// How much the further passages of a resource add to its best one.
 pub(crate) const FURTHER_PASSAGES: f32 = 0.03;
 
 /// How much a rank by meaning counts beside a rank by words: of what a resource is about as a whole,
 /// and of its passages.
-pub(crate) const MEANING_SUMMARY: f32 = 0.3;
-pub(crate) const MEANING_PASSAGE: f32 = 0.2;
+pub(crate) const MEANING_SUMMARY: f32 = 0.15;
+pub(crate) const MEANING_PASSAGE: f32 = 0.15;
 /// The constant of the fusion by rank: the smaller it is, the more the first ranks count.
-pub(crate) const RANK_CONSTANT: f32 = 5.0;
+pub(crate) const RANK_CONSTANT: f32 = 2.0;
 
 /// A priority of 1 adds this part of the score, a priority of 0 takes it away.
 pub(crate) const PRIORITY: f32 = 0.2;
@@ -54,6 +58,8 @@ mod tests {
         }
         let all = format!("{:?} times as much", 1.0 + super::TERM_COVERAGE);
         assert!(rows.contains(&("all words of the query in the passage, instead of none", &all)));
+        let lead = format!("{:?} times as much", 1.0 + super::LEAD_COVERAGE);
+        assert!(rows.contains(&("all words of the query in the lead of the resource", &lead)));
         let (least, most) = (1.0 - super::PRIORITY, 1.0 + super::PRIORITY);
         let priority = format!("{least:?} for priority 0 to {most:?} for priority 1");
         assert!(rows.contains(&("priority", &priority)));

@@ -165,7 +165,8 @@ mod tests {
     fn mount(name: &str, health: HealthStatus) -> MountInfo {
         let root = Uri::parse(&format!("file:///{name}/")).ok();
         let (name, kind) = (name.to_owned(), "folder");
-        MountInfo { name, kind, root, description: None, folder: None, health }
+        let (description, folder, is_restricted) = (None, None, false);
+        MountInfo { name, kind, root, description, folder, health, is_restricted }
     }
 
     fn says(words: &str) -> HealthStatus {

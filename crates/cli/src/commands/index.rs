@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use search::{Coverage, IndexSummary, clear_index};
+use search::{Coverage, IndexSummary, MountCoverage, clear_index};
 use serde_json::json;
 
 use crate::args::{IndexArgs, IndexCommand};
@@ -15,8 +15,6 @@ use crate::settings::Settings;
 
 /// How often the progress is shown.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
-/// How many cells the bar has.
-const BAR_CELLS: u64 = 30;
 
 /// Runs the subcommand.
 pub(crate) fn run(command: &IndexCommand) -> anyhow::Result<()> {
@@ -89,15 +87,13 @@ fn rebuild(args: &IndexArgs) -> anyhow::Result<()> {
         loop {
             let coverage = index.coverage();
             show_progress(&coverage);
-            let is_over =
-                |mount: &search::MountCoverage| mount.is_complete || mount.fault.is_some();
-            if coverage.mounts.values().all(is_over) {
+            if is_over(&coverage) {
                 return coverage;
             }
             tokio::time::sleep(PROGRESS_INTERVAL).await;
         }
     });
-    let (indexed, _) = coverage.totals();
+    let indexed = coverage.indexed().unwrap_or_default();
     for (name, mount) in &coverage.mounts {
         if let Some(fault) = &mount.fault {
             anyhow::bail!("the mount {name} could not be indexed: {fault}");
@@ -110,16 +106,51 @@ fn rebuild(args: &IndexArgs) -> anyhow::Result<()> {
     output::print(&format!("indexed {count} resources in {}\n", folder.display()))
 }
 
-/// Shows a bar on a terminal, over the one before.
+/// Whether every mount is complete or has failed.
+fn is_over(coverage: &Coverage) -> bool {
+    let is_over = |mount: &MountCoverage| mount.is_complete || mount.fault.is_some();
+    coverage.mounts.values().all(is_over)
+}
+
+/// Shows on a terminal how far the index is, over the line before.
 fn show_progress(coverage: &Coverage) {
     let mut terminal = io::stderr();
-    if !terminal.is_terminal() {
-        return;
+    if terminal.is_terminal() {
+        // A terminal that cannot be written needs no progress.
+        let _ = write!(terminal, "{}", progress_line(coverage));
     }
-    let (indexed, found) = coverage.totals();
-    let cells = (indexed * BAR_CELLS).checked_div(found).unwrap_or(0).min(BAR_CELLS);
-    let bar: String = (0..BAR_CELLS).map(|at| if at < cells { '#' } else { '-' }).collect();
-    let end = if coverage.is_complete() { "\n" } else { "" };
-    // A terminal that cannot be written needs no bar.
-    let _ = write!(terminal, "\r[{bar}] {indexed} of {found} resources{end}");
+}
+
+/// The line that shows how far the index is. It has no bar: a walk knows its end only when it is
+/// there.
+fn progress_line(coverage: &Coverage) -> String {
+    let indexed = coverage.indexed().unwrap_or_default();
+    let indexed = output::format_number(usize::try_from(indexed).unwrap_or(usize::MAX));
+    match is_over(coverage) {
+        // The blanks cover the rest of the longer line.
+        true => format!("\r{indexed} resources indexed{:26}\n", ""),
+        false => format!("\r{indexed} resources indexed so far, still counting"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use search::{Coverage, IndexHome, MountCoverage};
+
+    use super::progress_line;
+
+    #[test]
+    fn the_progress_is_no_share_before_everything_is_counted() {
+        let walked = MountCoverage { indexed: Some(12_300), ..MountCoverage::default() };
+        let complete = MountCoverage { total: Some(12_300), is_complete: true, ..walked.clone() };
+        let line = |mount: MountCoverage| {
+            let mounts = std::iter::once(("docs".to_owned(), mount)).collect();
+            let home = IndexHome::Memory("a test".to_owned());
+            progress_line(&Coverage { mounts, home, meaning_fault: None })
+        };
+        assert_eq!(line(walked), "\r12,300 resources indexed so far, still counting");
+        let line = line(complete);
+        assert_eq!(line.trim(), "12,300 resources indexed");
+        assert!(line.ends_with('\n'));
+    }
 }

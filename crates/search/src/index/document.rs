@@ -1,6 +1,6 @@
 //! Passages as documents of the index, which share what they have in common.
 
-use std::iter::{self, Empty};
+use std::iter::Empty;
 use std::sync::Arc;
 
 use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf, Value};
@@ -26,7 +26,10 @@ pub(crate) struct PassageDocument {
 /// What the passages of one resource share.
 struct PassageSource {
     text: String,
+    version: u64,
     summary_key: u64,
+    /// Whether the passages have vectors, which find them by their keys.
+    has_vectors: bool,
     fields: Fields,
     /// The values that all of their documents have.
     common: Vec<(Field, FieldValue)>,
@@ -90,6 +93,8 @@ impl PassageDocument {
         let (mount, uri) = (entry.mount_key(), entry.uri_key());
         let source = Arc::new(PassageSource {
             text: entry.text,
+            version: entry.version,
+            has_vectors: entry.has_vectors,
             summary_key: summary_key(mount, uri),
             fields,
             common,
@@ -114,12 +119,12 @@ impl Document for PassageDocument {
     type FieldsValuesIter<'a> = Box<dyn Iterator<Item = (Field, FieldValueRef<'a>)> + 'a>;
 
     fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        let PassageSource { text, fields, common, .. } = &*self.source;
+        let PassageSource { text, version, summary_key, has_vectors, fields, common, .. } =
+            &*self.source;
         let text = FieldValueRef::Text(text.get(self.range.clone()).unwrap_or_default());
         let common = common.iter().map(|(field, value)| (*field, value.borrowed()));
         let own = [
             (fields.ordinal, FieldValueRef::Unsigned(self.ordinal)),
-            (fields.passage_key, FieldValueRef::Unsigned(self.key)),
             (fields.place, FieldValueRef::Bytes(&self.place)),
             (fields.body, text),
             (fields.dictionary, text),
@@ -127,8 +132,15 @@ impl Document for PassageDocument {
             (fields.heading, FieldValueRef::Text(&self.headings)),
         ];
         // The first passage stands for the resource as a whole, too.
-        let summary = FieldValueRef::Unsigned(self.source.summary_key);
-        let summary = iter::once((fields.passage_key, summary)).filter(|_| self.ordinal == 0);
-        Box::new(common.chain(own).chain(summary))
+        let is_first = self.ordinal == 0;
+        let number = |field, number, is_there: bool| {
+            is_there.then_some((field, FieldValueRef::Unsigned(number)))
+        };
+        let keys = [
+            number(fields.version, *version, is_first),
+            number(fields.passage_key, self.key, *has_vectors),
+            number(fields.passage_key, *summary_key, is_first && *has_vectors),
+        ];
+        Box::new(common.chain(own).chain(keys.into_iter().flatten()))
     }
 }

@@ -72,6 +72,8 @@ pub(crate) struct IndexEntry {
     /// The MIME type of the text: that of the resource, or of the form that it was read in.
     pub(crate) mime: String,
     pub(crate) text: String,
+    /// Whether its passages have vectors, which find them by their keys.
+    pub(crate) has_vectors: bool,
 }
 
 /// The most passages of one resource; the rest of a longer text is not indexed.
@@ -144,7 +146,6 @@ impl IndexEntry {
             text(fields.path, &path),
             (fields.uri_key, FieldValue::Unsigned(self.uri_key())),
             (fields.mount_key, FieldValue::Unsigned(self.mount_key())),
-            (fields.version, FieldValue::Unsigned(self.version)),
             text(fields.mime, &essence(resource.mime.as_deref().unwrap_or(&self.mime))),
         ];
         if !self.text.is_empty() {
@@ -190,7 +191,7 @@ pub(crate) fn essence(mime: &str) -> String {
 }
 
 /// How a text of this MIME type is cut.
-fn text_kind(mime: &str) -> TextKind {
+pub(crate) fn text_kind(mime: &str) -> TextKind {
     let mime = essence(mime);
     match mime.as_str() {
         "text/markdown" => TextKind::Markdown,

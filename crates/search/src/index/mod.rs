@@ -5,6 +5,9 @@ pub(crate) mod document;
 pub(crate) mod entry;
 pub(crate) mod fields;
 pub(crate) mod keys;
+#[cfg(test)]
+mod size_tests;
+mod spelling_tokens;
 pub(crate) mod store;
 pub(crate) mod writer;
 
@@ -16,7 +19,7 @@ use std::time::Duration;
 
 use embedding::Embedder;
 use parking_lot::{Mutex, RwLock};
-use resource::{Context, Error};
+use resource::Error;
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
@@ -133,17 +136,16 @@ impl SearchIndex {
         self.state.progress.subscribe()
     }
 
-    /// Waits until everything is covered, at most this long, and reports how much is.
-    pub(crate) async fn wait_complete(&self, ctx: &Context, most: Duration) {
+    /// Waits until everything is covered, at most this long, and calls `report` whenever more is.
+    pub(crate) async fn wait_complete(&self, most: Duration, report: impl Fn()) {
         let (deadline, mut progress) = (Instant::now() + most, self.progress());
         loop {
-            let coverage = self.coverage();
             // Nobody waits for a mount that fails.
             let is_over = |mount: &MountCoverage| mount.is_complete || mount.fault.is_some();
-            if coverage.mounts.values().all(is_over) {
+            if self.state.coverage.lock().values().all(is_over) {
                 return;
             }
-            ctx.report_progress(coverage.percent(), Some(100));
+            report();
             match time::timeout_at(deadline, progress.changed()).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) | Err(_) => return,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tantivy::directory::MmapDirectory;
-use tantivy::indexer::IndexWriterOptions;
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, TantivyError};
 
 use crate::index::document::PassageDocument;
@@ -18,6 +18,8 @@ use crate::index::keys::text_key;
 const FORMAT_FILE: &str = "format";
 const LOCK_FILE: &str = "lock";
 const INDEX_FOLDER: &str = "passages";
+/// The share of removed passages from which on a segment is written anew without them.
+const MAX_REMOVED_SHARE: f32 = 0.2;
 
 /// An index that can be searched.
 pub(crate) struct IndexStore {
@@ -48,11 +50,13 @@ pub enum IndexHome {
 /// An opened index, and its writer unless another process writes it.
 pub(crate) type OpenedStore = Result<(IndexStore, Option<WriterParts>), TantivyError>;
 
-/// What the index holds of a resource: the version, and the key of its mount.
+/// What the index holds of a resource: the version, the key of its mount, and whether vectors find
+/// its passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexedVersion {
     pub(crate) version: u64,
     pub(crate) mount: u64,
+    pub(crate) has_vectors: bool,
 }
 
 impl IndexStore {
@@ -148,6 +152,7 @@ impl IndexStore {
             let columns = segment.fast_fields();
             let (ordinals, uris) = (columns.u64("ordinal")?, columns.u64("uri_key")?);
             let (versions, mounts) = (columns.u64("version")?, columns.u64("mount_key")?);
+            let passage_keys = columns.u64("passage_key")?;
             for doc in segment.doc_ids_alive() {
                 if ordinals.first(doc) == Some(0) {
                     let (Some(uri), Some(version), Some(mount)) =
@@ -155,7 +160,8 @@ impl IndexStore {
                     else {
                         continue;
                     };
-                    known.insert(uri, IndexedVersion { version, mount });
+                    let has_vectors = passage_keys.first(doc).is_some();
+                    known.insert(uri, IndexedVersion { version, mount, has_vectors });
                 }
             }
         }
@@ -192,7 +198,11 @@ fn writer_of(index: &Index, memory: usize) -> Result<IndexWriter<PassageDocument
         .num_worker_threads(1)
         .num_merge_threads(1)
         .build();
-    index.writer_with_options(options)
+    let writer = index.writer_with_options(options)?;
+    let mut policy = LogMergePolicy::default();
+    policy.set_del_docs_ratio_before_merge(MAX_REMOVED_SHARE);
+    writer.set_merge_policy(Box::new(policy));
+    Ok(writer)
 }
 
 /// Makes a folder that only its owner may read: the index tells what the texts say.
@@ -307,5 +317,54 @@ fn lock_unused(folder: &Path) -> io::Result<Option<File>> {
         Ok(()) => Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use resource::{Resource, Uri};
+    use tantivy::Term;
+    use tokio::sync::Semaphore;
+
+    use super::{IndexStore, WriterParts};
+    use crate::index::document::PassageDocument;
+    use crate::index::entry::IndexEntry;
+
+    fn entry(number: usize) -> IndexEntry {
+        let uri = Uri::parse(&format!("a:/{number}")).unwrap();
+        IndexEntry {
+            mount: "m".to_owned(),
+            resource: Arc::new(Resource::new(uri, number.to_string())),
+            version: 1,
+            mime: "text/plain".to_owned(),
+            text: format!("text of number {number}"),
+            has_vectors: false,
+        }
+    }
+
+    #[tokio::test]
+    async fn removed_passages_leave_the_files() {
+        let (store, parts) = IndexStore::in_memory("a test".to_owned(), 16 << 20).unwrap();
+        let WriterParts { mut writer, .. } = parts.unwrap();
+        let permits = Arc::new(Semaphore::new(40));
+        for number in 0..40 {
+            let permit = Arc::clone(&permits).acquire_owned().await.unwrap();
+            for document in PassageDocument::all_of(entry(number), store.fields, permit) {
+                writer.add_document(document).unwrap();
+            }
+        }
+        writer.commit().unwrap();
+        for number in 0..10 {
+            let key = entry(number).uri_key();
+            writer.delete_term(Term::from_field_u64(store.fields.uri_key, key));
+        }
+        writer.commit().unwrap();
+        writer.wait_merging_threads().unwrap();
+        store.reader.reload().unwrap();
+        let searcher = store.reader.searcher();
+        let removed = searcher.segment_readers().iter().map(|segment| segment.num_deleted_docs());
+        assert_eq!((searcher.num_docs(), removed.sum::<u32>()), (30, 0));
     }
 }

@@ -200,3 +200,18 @@ async fn a_search_looks_further_until_a_filter_is_served() {
     assert_eq!(results.hits.len(), 5);
     assert_eq!(results.next, None);
 }
+
+#[tokio::test]
+async fn a_resource_that_is_about_what_is_asked_is_before_one_that_mentions_it() {
+    let about =
+        "# Rotating the signing key\n\nHow a key is rotated.\n\nThe clerk does it by hand.\n";
+    let mentions = "# Harbour\n\nBoats and ropes.\n\nRotating the signing key, the signing key and the \
+                    signing key again: rotating it is told elsewhere.\n";
+    let provider = MemoryProvider::new()
+        .text("a:/1-harbour.md", mentions)
+        .of_type("text/markdown")
+        .text("a:/2-keys.md", about)
+        .of_type("text/markdown");
+    let index = Indexed::new(provider, None).await;
+    assert_eq!(index.uris("rotating the signing key").await, ["a:/2-keys.md", "a:/1-harbour.md"]);
+}

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
+mod coverage;
 mod finding;
 mod freshness;
 mod meaning;

@@ -154,3 +154,32 @@ async fn a_model_that_cannot_be_used_is_said_beside_what_words_find() {
     let results = index.service.search(&local_context(), &words).await.unwrap();
     assert_eq!(results.without_meaning, None);
 }
+
+#[tokio::test]
+async fn what_was_indexed_without_a_model_is_found_by_meaning_once_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let shared = Arc::new(provider());
+    let reopened = async |has_model: bool| {
+        let index = open_index(Some(folder.path()));
+        if has_model {
+            index.enable_meaning(Arc::new(ConceptModel { is_broken: false })).unwrap();
+        }
+        Indexed::keeping(index, Arc::clone(&shared)).await
+    };
+    let released = async |index: Indexed| {
+        drop(index);
+        let lock = std::fs::File::open(folder.path().join("lock")).unwrap();
+        tokio::task::spawn_blocking(move || lock.lock().unwrap()).await.unwrap();
+    };
+    released(reopened(false).await).await;
+    let index = reopened(true).await;
+    assert_eq!(found(&index, "a ship", SearchMode::Meaning).await, ["a:/harbour"]);
+    released(index).await;
+    // A text that changes while there is no model has a vector of its earlier version.
+    shared.write("a:/bank", "Every boat");
+    released(reopened(false).await).await;
+    let index = reopened(true).await;
+    let mut near = found(&index, "a ship", SearchMode::Meaning).await;
+    near.sort_unstable();
+    assert_eq!(near, ["a:/bank", "a:/harbour"]);
+}

@@ -67,6 +67,50 @@ async fn required_first_then_the_best_without_repeats() {
 }
 
 #[tokio::test]
+async fn many_resources_say_what_they_are_about_before_the_first_ones_say_all() {
+    let filler = "A sentence about tides, ropes and other things of the harbour.\n".repeat(80);
+    let mut provider = MemoryProvider::new();
+    for at in 0..12 {
+        let text = format!(
+            "# Crane {at}\n\nCrane number {at} lifts the cargo of berth {at}.\n\n{filler}\n\
+             ## Brakes\n\nThe brakes of crane {at} hold the cargo.\n\n{filler}"
+        );
+        provider = provider.text(&format!("a:/crane{at}.md"), &text).of_type("text/markdown");
+    }
+    let index = Indexed::new(provider, None).await;
+    let question = "which crane lifts cargo with brakes".to_owned();
+    let request = PackRequest { question, budget: 2_000, filter: None };
+    let pack = index.service.pack(&local_context(), &request).await.unwrap();
+    assert!(pack.items.len() >= 10, "{}", pack.summary());
+    for item in &pack.items {
+        assert!(item.text.contains("lifts the cargo of berth"), "{}", item.text);
+    }
+    let first = &pack.items[0];
+    assert!(first.text.contains("hold the cargo") && first.text.contains("[…]"), "{}", first.text);
+    assert!(first.places.len() > 1 && first.places[0].line < first.places[1].line);
+}
+
+#[tokio::test]
+async fn of_copies_that_differ_in_their_titles_one_is_in_the_pack() {
+    let line =
+        |at: usize| format!("Sentence {at} is about rope {at} and tide {at} of the harbour.\n");
+    let filler: String = (0..40).map(line).collect();
+    let mut provider = MemoryProvider::new();
+    for at in 0..4 {
+        let text =
+            format!("# Rollback, copy {at}\n\nMade on day {at}: run the rollback.\n\n{filler}");
+        provider = provider.text(&format!("a:/copy{at}.md"), &text).of_type("text/markdown");
+    }
+    let index = Indexed::new(provider, None).await;
+    for budget in [400, 1_000, 3_000] {
+        let question = "run the rollback".to_owned();
+        let request = PackRequest { question, budget, filter: None };
+        let pack = index.service.pack(&local_context(), &request).await.unwrap();
+        assert_eq!(pack.items.len(), 1, "{}", pack.summary());
+    }
+}
+
+#[tokio::test]
 async fn the_same_question_gives_the_same_pack() {
     let index = Indexed::new(corpus(), None).await;
     let [one, other] = [pack(&index, 900).await, pack(&index, 900).await];

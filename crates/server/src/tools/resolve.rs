@@ -152,6 +152,7 @@ mod tests {
             description: None,
             folder: Some(PathBuf::from("/home/ada/work")),
             health: HealthStatus::ready(),
+            is_restricted: false,
         };
         for (path, uris) in [
             ("src/a b.rs", &["file:///code/src/a%20b.rs"][..]),

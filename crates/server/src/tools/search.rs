@@ -7,7 +7,7 @@ use protocol::inbound::tool::arguments::{FilterArguments, SearchArguments, Searc
 use protocol::inbound::tool::output::{HitRow, SearchOutput};
 use protocol::inbound::tool::{TextLines, ToolOutput, ToolResult};
 use resource::{Cursor, Error, Filter, PathFilter, Result, Uri};
-use search::{Coverage, PassageHit, SearchMode, SearchQuery, SearchResults, SearchService};
+use search::{PassageHit, SearchMode, SearchQuery, SearchResults, SearchService};
 
 use super::filter::{build_filter, check_mount, resolve_collection};
 use super::rows::{absent_sources, common_base, decoded, write_absences};
@@ -160,23 +160,12 @@ fn search_note(results: &SearchResults) -> Option<String> {
         let fault = results.coverage.meaning_fault.as_ref();
         fault.map(|_| "search by meaning lacks passages".to_owned())
     });
-    let covered = coverage_note(&results.coverage).or(lacks_meaning);
+    let missing = results.coverage.missing_words();
+    let covered = missing.map(|missing| format!("still indexing {missing}")).or(lacks_meaning);
     let nothing = "nothing found; try fewer or other words, or resources_grep";
     match (results.hits.is_empty(), covered) {
         (true, Some(covered)) => Some(format!("{nothing}; {covered}")),
         (true, None) => Some(nothing.to_owned()),
         (false, covered) => covered,
     }
-}
-
-/// How much is missing; `None` if nothing is.
-fn coverage_note(coverage: &Coverage) -> Option<String> {
-    let lacking: Vec<&str> = coverage
-        .mounts
-        .iter()
-        .filter(|(_, mount)| !mount.is_complete)
-        .map(|(name, _)| name.as_str())
-        .collect();
-    (!lacking.is_empty())
-        .then(|| format!("still indexing {}: {} % so far", lacking.join(", "), coverage.percent()))
 }

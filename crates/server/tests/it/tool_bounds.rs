@@ -104,6 +104,7 @@ impl MountLookup for MountedMemory {
             description: None,
             folder: None,
             health: HealthStatus::ready(),
+            is_restricted: false,
         };
         self.mounts.iter().map(info).collect()
     }
