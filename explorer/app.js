@@ -197,7 +197,7 @@ export class App {
     const view = this.#view;
     if (view instanceof PreviewView && route.view === "resource" && route.uri === view.uri)
       return view.setLine(route.line);
-    if (view instanceof SearchView && route.view === "search") return view.setQuery(route.query ?? "");
+    if (view instanceof SearchView && route.view === "search") return view.followAddress(route.query ?? "");
     if (view instanceof ComponentsView && route.view === view.kind) return view.show(route.name);
     view?.destroy();
     if (before.uri && before.uri !== route.uri && !this.tree?.expanded.has(before.uri))
@@ -263,8 +263,10 @@ export class App {
    * @param {string} query
    */
   search(query) {
-    if (this.#view instanceof SearchView) this.#view.setQuery(query);
-    else goTo(viewLink("search", undefined, query));
+    if (this.#view instanceof SearchView) return this.#view.setQuery(query);
+    // The view opens now: an event of the address could come after the next letters.
+    history.pushState(null, "", viewLink("search", undefined, query));
+    this.#go();
   }
 
   /** @param {KeyboardEvent} event a key in the search box */

@@ -26,6 +26,8 @@ export class SearchView {
   #cursor = "";
   #abort = new AbortController();
   #isPending = false;
+  /** The query that the address has. */
+  #addressed = "";
   /** Whether the first hit is opened as soon as it is there. */
   #opensFirst = false;
 
@@ -36,6 +38,7 @@ export class SearchView {
   constructor(app, query) {
     this.app = app;
     this.query = query;
+    this.#addressed = query;
     this.filters = this.#buildFilters();
     this.status = h("p", { class: "search-status quiet", role: "status", "aria-live": "polite" });
     this.results = h("ol", { class: "hits", role: "listbox", "aria-label": t("searchResults"), id: "search-results" });
@@ -58,6 +61,13 @@ export class SearchView {
     this.#abort.abort();
   }
 
+  /** Searches for what the address says, unless it still says what was typed before. @param {string} query */
+  followAddress(query) {
+    if (query === this.#addressed) return;
+    this.#addressed = query;
+    this.setQuery(query);
+  }
+
   /** @param {string} query */
   setQuery(query) {
     if (query === this.query) return;
@@ -66,6 +76,7 @@ export class SearchView {
     this.#opensFirst = false;
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => {
+      this.#addressed = query;
       history.replaceState(null, "", viewLink("search", undefined, query));
       this.#run();
     }, TYPING_DELAY);

@@ -16,6 +16,27 @@ export async function walkSearch({ page, hand, desk, check }) {
     assert((await page.locator(".hit mark").count()) > 0, "no match is marked");
   });
 
+  await check("a late event of the address does not take back what was typed since", async () => {
+    await page.goto(desk.page());
+    await page.locator(".card").first().waitFor();
+    const typed = (/** @type {string} */ text) =>
+      page.getByRole("searchbox", { name: "Search", exact: true }).evaluate((box, value) => {
+        /** @type {HTMLInputElement} */ (box).value = value;
+        box.dispatchEvent(new Event("input", { bubbles: true }));
+        // A busy browser tells of an address long after it was set.
+        dispatchEvent(new HashChangeEvent("hashchange"));
+      }, text);
+    await hand.startSearch();
+    await typed("ro");
+    await typed("rotate key");
+    await until(async () => page.url(), (url) => url.endsWith("#search?q=rotate+key"));
+    // An address that a person writes is followed.
+    await page.evaluate(() => (location.hash = "#search?q=backup"));
+    await until(() => hits(page), (seen) => seen.some((uri) => uri.includes("notes.txt")));
+    await page.goBack();
+    await until(() => hits(page), (seen) => seen.some((uri) => uri.includes("signing.md")));
+  });
+
   await check("search filters by type", async () => {
     await hand.choose(page.getByLabel("Type"), "PDF");
     await until(() => hits(page), (seen) => seen.length > 0 && seen.every((uri) => uri.includes("plan.pdf")));
