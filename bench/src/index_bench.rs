@@ -28,6 +28,8 @@ const QUERIES: usize = 400;
 /// How long the index may take to be complete.
 const FILL_TIMEOUT: Duration = Duration::from_mins(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// How long the size of the index stays the same once no merge of it is under way.
+const SETTLE_TIME: Duration = Duration::from_secs(5);
 const MAX_MEMORY: u64 = 300_000_000;
 const MAX_SHARE: f64 = 0.6;
 const MAX_QUERY: Duration = Duration::from_millis(20);
@@ -59,7 +61,7 @@ pub async fn run(options: &Options) -> anyhow::Result<Vec<ScalingRow>> {
     let launch = ServerCommand::refdesk(&options.refdesk()?, &settings);
     let launch = launch.with_environment("XDG_CACHE_HOME", &cache);
     let (server, mut client, filled) = fill_index(&launch).await?;
-    let index = folder_bytes(&cache)?;
+    let index = settled_bytes(&cache).await?;
     progress(&ask);
     let asked = ask_index(&server, &mut client, documents).await?;
     drop((server, client));
@@ -170,6 +172,19 @@ async fn search(client: &mut VerifyingClient, query: &str) -> anyhow::Result<Val
     let result = &mut answer["result"];
     ensure!(result["isError"] != json!(true), "the search failed: {result}");
     Ok(result["structuredContent"].take())
+}
+
+/// The bytes of the index once its merges have ended: until then, it has the old files and the new.
+async fn settled_bytes(folder: &Path) -> anyhow::Result<u64> {
+    let (deadline, mut bytes) = (Instant::now() + FILL_TIMEOUT, folder_bytes(folder)?);
+    loop {
+        sleep(SETTLE_TIME).await;
+        let before = std::mem::replace(&mut bytes, folder_bytes(folder)?);
+        if bytes == before {
+            return Ok(bytes);
+        }
+        ensure!(Instant::now() < deadline, "the index still merges its files");
+    }
 }
 
 /// The bytes of all files in a folder and the folders in it.

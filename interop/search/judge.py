@@ -22,9 +22,10 @@ from questions import SETS, Question, mistakes, questions
 
 LEAST_WORDS = 0.9
 # What is reached by words alone, a little below the figures, so that a step back is seen. The aims are 0.5 for paraphrases and
-# a lead of 0.05: a paraphrase shares few words with its answer, and needs synonyms or a model.
-LEAST_PARAPHRASE = {"ja": 0.2, "en": 0.5, "code": 0.38}
-LEAST_LEAD = {"ja": 0.05, "en": 0.1, "code": 0.0}
+# a lead of 0.05: a paraphrase shares few words with its answer, and needs synonyms or a model. The synonyms were extended with the
+# split "dev" in view: its figures are above those of "test". The code is this project's own and changes, so that one question of it may fail.
+LEAST_PARAPHRASE = {"ja": 0.55, "en": 0.65, "code": 0.46}
+LEAST_LEAD = {"ja": 0.15, "en": 0.15, "code": 0.025}
 # In floating point, 0.05 more may be a little less.
 ROUNDING = 1e-9
 # Sets whose questions of kind "words" are asserted; the lead is asserted of all.

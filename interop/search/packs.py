@@ -25,7 +25,7 @@ from tokenizer import Tokenizer
 
 BUDGET = 4_000
 # What is reached by words alone, a little below the figures, so that a step back is seen; the aim is 0.85.
-LEAST_ANSWERED = {"ja": 0.53, "en": 0.65, "code": 0.75}
+LEAST_ANSWERED = {"ja": 0.81, "en": 0.81, "code": 0.92}
 BUDGETS = 1_000
 # Random budgets are between these, as many small ones as large ones. Below the second, a refusal is an answer too.
 LEAST_BUDGET, REFUSED_BELOW, MOST_BUDGET = 100, 400, 20_000
