@@ -47,6 +47,9 @@ export class FolderStore extends Emitter {
   /** @type {Set<Folder>} */
   #dirty = new Set();
   #timer = 0;
+  /** How many looks at the top there were, and which of them is shown. */
+  #looks = 0;
+  #shownLook = 0;
   isRooted = false;
   /** Why there is nothing at the top, or not all of it. */
   problem = "";
@@ -73,15 +76,18 @@ export class FolderStore extends Emitter {
     });
   }
 
-  /** Finds what stands at the top of the tree. */
+  /** Finds what stands at the top of the tree. A look that ends behind a later one changes nothing. */
   async loadRoots() {
+    const look = (this.#looks += 1);
     const mounts = await this.api.mounts();
+    const canFilter = mounts !== null && (await this.api.hasTool("resources_list"));
+    if (look < this.#shownLook) return;
+    this.#shownLook = look;
     this.mounts = mounts ?? [];
     this.problem = "";
     if (mounts) {
       // Says when a mount comes, goes or changes its state.
       this.api.client.subscribe(MOUNTS_URI);
-      const canFilter = await this.api.hasTool("resources_list");
       this.roots = mounts.map((mount) => this.#mountRoot(mount, canFilter));
       if (this.api.hasBaskets && canFilter) {
         this.#define("baskets:", t("baskets"), (cursor) => this.api.listByTool({ uri: "basket://*" }, cursor));

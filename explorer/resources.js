@@ -147,7 +147,11 @@ export class ResourceApi {
       throw error;
     }
     const status = async (/** @type {Item} */ row) => {
-      const told = await this.readJson(row.uri).catch(() => ({}));
+      const told = await this.readJson(row.uri).catch((error) => {
+        // Without a network it is not known what stands at the top.
+        if (error instanceof McpError || error instanceof SyntaxError) return {};
+        throw error;
+      });
       return { kind: "", root: null, state: "unknown", ...told, name: String(told?.name ?? row.name), facts: told };
     };
     return Promise.all(rows.slice(0, MAX_MOUNTS).map(status));

@@ -50,6 +50,31 @@ export async function walkLive({ page, hand, desk, folder, check }) {
     assert((await treeRow(page, "main.rs").count()) === 1, "the tree has closed");
   });
 
+  await check("a look at the mounts that fails, or comes late, takes nothing from the tree", async () => {
+    await page.goto(desk.page("#/file:///handbook/src/main.rs:200"));
+    await treeRow(page, "main.rs").waitFor();
+    for (const answerLate of [false, true]) {
+      const [held, release] = hold();
+      let isFirst = true;
+      await page.route("**/mcp", async (route) => {
+        const request = route.request().postDataJSON();
+        if (!isFirst || request?.params?.uri !== "refdesk://mounts/handbook") return route.fallback();
+        isFirst = false;
+        if (!answerLate) return route.abort("connectionreset");
+        await held;
+        const error = { code: -32603, message: "gone by now" };
+        return route.fulfill({ json: { jsonrpc: "2.0", id: request.id, error } });
+      });
+      const looking = loadRoots(page);
+      if (answerLate) assert((await loadRoots(page)).includes("file:///handbook/"), "a later look");
+      release();
+      const top = await looking;
+      await page.unroute("**/mcp");
+      assert(top.includes("file:///handbook/"), JSON.stringify(top));
+      assertEqual(await treeRow(page, "main.rs").count(), 1, "rows of the file");
+    }
+  });
+
   await check("after a restart changes are told again", async () => {
     await page.goto(desk.page("#/file:///handbook/data"));
     await listRow(page, "people.csv").waitFor();
@@ -58,6 +83,22 @@ export async function walkLive({ page, hand, desk, folder, check }) {
     await listRow(page, "live.txt").waitFor();
     rmSync(file);
     await listRow(page, "live.txt").waitFor({ state: "detached" });
+  });
+}
+
+/** A promise, and what resolves it. @returns {[Promise<void>, () => void]} */
+function hold() {
+  let release = () => {};
+  const held = new Promise((/** @type {(value: void) => void} */ resolve) => (release = resolve));
+  return [held, release];
+}
+
+/** Looks at the mounts; returns what then stands at the top of the tree. @param {import("playwright-core").Page} page */
+function loadRoots(page) {
+  return page.evaluate(async () => {
+    const { folders } = globalThis.refdesk;
+    await folders.loadRoots().catch(() => {});
+    return folders.roots.map((/** @type {{ uri: string }} */ root) => root.uri);
   });
 }
 
