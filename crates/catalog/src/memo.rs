@@ -11,9 +11,15 @@ use resource::{Resource, Result};
 /// The maximum number of results, and of items in pages.
 const MAX_ENTRIES: usize = 16 << 10;
 
+/// The maximum number of results for single items. A list shows items that stay; what is read one by
+/// one may be another with each read, and would fill the memory with what nobody asks for again.
+const MAX_SINGLES: usize = 1 << 10;
+
 /// Results by the address of their input.
 pub(crate) struct Memo {
     entries: Cache<usize, MemoEntry>,
+    /// Those of items that came alone.
+    singles: Cache<usize, MemoEntry>,
     /// By the address of the first item and the number of items.
     pages: Cache<(usize, usize), Arc<MemoPage>>,
 }
@@ -34,7 +40,8 @@ struct MemoPage {
 impl Default for Memo {
     fn default() -> Self {
         let entries = Cache::new(CacheBounds::entries(MAX_ENTRIES));
-        Self { entries, pages: Cache::new(CacheBounds::weight(MAX_ENTRIES)) }
+        let singles = Cache::new(CacheBounds::entries(MAX_SINGLES));
+        Self { entries, singles, pages: Cache::new(CacheBounds::weight(MAX_ENTRIES)) }
     }
 }
 
@@ -50,12 +57,12 @@ impl Memo {
             return make(Arc::clone(item));
         }
         let address = Arc::as_ptr(item).addr();
-        if let Some(result) = self.entries.with(&address, |entry| Arc::clone(&entry.result)) {
+        if let Some(result) = self.singles.with(&address, |entry| Arc::clone(&entry.result)) {
             return Ok(result);
         }
         let result = make(Arc::clone(item))?;
         let entry = MemoEntry { result: Arc::clone(&result), _input: Arc::clone(item) };
-        self.entries.insert(address, entry, 1);
+        self.singles.insert(address, entry, 1);
         Ok(result)
     }
 
@@ -101,7 +108,7 @@ mod tests {
 
     use resource::{Resource, Uri};
 
-    use super::{MAX_ENTRIES, Memo};
+    use super::{MAX_ENTRIES, MAX_SINGLES, Memo};
 
     fn resource(name: &str) -> Arc<Resource> {
         Arc::new(Resource::new(Uri::parse("a:b").unwrap(), name))
@@ -131,10 +138,14 @@ mod tests {
         let (passing, lasting) = (resource("passing"), resource("lasting"));
         let held = Arc::clone(&lasting);
         assert!(Arc::ptr_eq(&map_one(&lasting), &map_one(&held)));
-        let page = memo.map(vec![held], titled).unwrap();
-        assert!(Arc::ptr_eq(&page[0], &map_one(&lasting)), "pages and single items share results");
         assert_eq!(map_one(&passing).title.as_deref(), Some("t"));
-        assert_eq!((memo.entries.len(), Arc::strong_count(&passing)), (1, 1));
+        assert_eq!((memo.singles.len(), Arc::strong_count(&passing)), (1, 1));
+        for number in 0..2 * MAX_SINGLES {
+            let other = resource(&number.to_string());
+            let _held = Arc::clone(&other);
+            map_one(&other);
+        }
+        assert!(memo.singles.len() <= MAX_SINGLES);
     }
 
     #[test]

@@ -26,8 +26,8 @@ const MAX_SINGLE_BYTES: usize = 2 << 20;
 /// Maximum number of kinds of results whose common members are kept.
 const MAX_COMMON: usize = 64;
 
-/// What an entry weighs beside its JSON, about.
-const ENTRY_BYTES: usize = 200;
+/// What an entry weighs beside its JSON, about: it holds the description.
+const ENTRY_BYTES: usize = 1_000;
 
 /// Where a resource is: its mount, and its path inside the mount.
 #[derive(Debug, Clone, PartialEq, Eq)]

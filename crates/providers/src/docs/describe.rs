@@ -89,8 +89,7 @@ impl DocsSource {
         };
         let mut faults = known.facts.faults.clone();
         let language = page_language(&known, &mut faults);
-        let versions =
-            self.versions(ctx, &path.page(), path.folder.as_ref().map(|(at, _)| *at), scope).await;
+        let versions = self.versions(ctx, &path.page(), path.language_place(), scope).await;
         apply_facts(&mut page, &known, language.as_ref());
         self.link_translations(&mut page, &known, &versions, &mut faults);
         self.faults.set(&file.uri, FaultFinder::Description, &faults);

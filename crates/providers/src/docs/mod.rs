@@ -8,6 +8,7 @@ mod complete;
 mod data_value;
 mod describe;
 mod docs_source;
+mod docusaurus;
 mod find;
 mod front_matter;
 mod head;

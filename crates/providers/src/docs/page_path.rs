@@ -2,6 +2,7 @@
 
 use resource::{Uri, uri};
 
+use super::docusaurus::translated_page;
 use super::language::LanguageTag;
 
 /// The deepest folder that is looked at for a language.
@@ -126,10 +127,17 @@ impl PagePath {
             let stem = stem.rsplit_once('.').map_or(stem, |(before, _)| before);
             *name = format!("{stem}{ending}");
         }
-        if let Some((at, _)) = &self.folder {
+        let Some((at, _)) = &self.folder else { return segments };
+        translated_page(&segments, *at).unwrap_or_else(|| {
             segments.remove(*at);
-        }
-        segments
+            segments
+        })
+    }
+
+    /// Where the folder of a language stands in the paths of all translations of the page.
+    pub(super) fn language_place(&self) -> Option<usize> {
+        let (at, _) = self.folder.as_ref()?;
+        translated_page(&self.segments, *at).is_none().then_some(*at)
     }
 }
 
@@ -179,6 +187,7 @@ mod tests {
             ("ja/man1/ls.1.gz", Some("ja"), "man1/ls.1.gz"),
             ("man1/ls.ja.1.gz", Some("ja"), "man1/ls.1.gz"),
             ("src/lib/mod.md", None, "src/lib/mod.md"),
+            ("i18n/ja/docusaurus-plugin-content-docs/current/a.md", Some("ja"), "docs/a.md"),
             (".ja.md", None, ".ja.md"),
             ("ja", None, "ja"),
             ("%E6%96%87/%E4%BD%BF.ja.md", Some("ja"), "文/使.md"),

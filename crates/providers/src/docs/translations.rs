@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use resource::{Context, Resource, Uri};
 
 use super::docs_source::{DocsSource, FolderScope};
+use super::docusaurus::translation_folders;
 use super::language::LanguageTag;
 use super::page_path::{PageKind, PagePath, file_uri, with_suffix};
 
@@ -97,6 +98,10 @@ impl DocsSource {
                 let (before, after) = page.split_at(at.min(folders.len()));
                 paths.push(before.iter().chain([language]).chain(after).cloned().collect());
             }
+        }
+        for folder in translation_folders(page) {
+            let found = self.folder_languages(ctx, &folder.languages, scope).await;
+            paths.extend(found.folders.iter().map(|language| folder.path(language)));
         }
         self.stat_versions(ctx, paths).await
     }

@@ -71,6 +71,32 @@ async fn translations_are_linked_and_old_ones_are_marked() {
 }
 
 #[tokio::test]
+async fn translations_of_a_docusaurus_site_are_linked_and_found_by_language() {
+    let tree = DocsTree::of(&[
+        ("docs/guide.md", "# Guide\n\nThis is the guide to the program, and how to use it.\n"),
+        (
+            "i18n/ja/docusaurus-plugin-content-docs/current/guide.md",
+            "# ガイド\n\n使い方の説明です。\n",
+        ),
+        ("i18n/ja/code.json", "{}"),
+    ]);
+    let served = tree.serve(&[]);
+    let page = stat(&served, "file:///docs/guide.md").await;
+    let path = "i18n/ja/docusaurus-plugin-content-docs/current/guide.md";
+    let expected =
+        format!(r#"[{{"language":"ja","uri":"file:///manual/{path}","isOlder":false}}]"#);
+    assert_eq!(meta(&page, "translations"), Some(expected.as_str()));
+    let translation = stat(&served, &format!("file:///{path}")).await;
+    let linked = meta(&translation, "translations").unwrap();
+    assert!(linked.contains(r#""uri":"file:///manual/docs/guide.md""#), "{linked}");
+    assert!(read(&served, "docs:///ja/docs/guide.md").await.starts_with("# ガイド"));
+    assert!(read(&served, "docs:///en/docs/guide.md").await.starts_with("# Guide"));
+    let japanese = Context::new(Principal::local().with_locale("ja"));
+    let (_, text) = read_as(&japanese, &served, "docs:///docs/guide.md").await.unwrap();
+    assert!(text.starts_with("# ガイド"), "{text}");
+}
+
+#[tokio::test]
 async fn two_translations_of_one_language_are_a_fault_of_the_later_one() {
     let tree = DocsTree::of(&[
         ("guide.ja.md", "# あ\n"),
