@@ -9,7 +9,7 @@ use machinery::{Cache, CacheBounds};
 use resource::{Resource, Result};
 
 /// The maximum number of results, and of items in pages.
-const MAX_ENTRIES: usize = 16 << 10;
+const MAX_ENTRIES: usize = 12 << 10;
 
 /// The maximum number of results for single items. A list shows items that stay; what is read one by
 /// one may be another with each read, and would fill the memory with what nobody asks for again.
