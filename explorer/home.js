@@ -160,13 +160,9 @@ export class HomeView {
           h(
             "span",
             { class: "quiet" },
-            index.fault
-              ? String(index.fault)
-              : index.complete
-                ? t("indexComplete")
-                : t("indexPercent", { percent: Number(index.percent) || 0 }),
+            index.fault ? String(index.fault) : indexLine(index),
           ),
-          progress(Number(index.percent) || 0),
+          h("progress", { max: 1, value: index.complete ? 1 : null, "aria-label": t("indexLabel") }),
         ),
       problem &&
         h(
@@ -304,9 +300,10 @@ function hostName(name) {
   );
 }
 
-/** @param {number} percent */
-function progress(percent) {
-  return h("progress", { max: 100, value: percent, "aria-label": t("indexLabel") });
+/** How far an index is; while a mount is walked nobody knows the share. @param {any} index */
+function indexLine({ complete, indexed }) {
+  if (complete) return t("indexComplete");
+  return typeof indexed === "number" ? t("indexSoFar", { count: number(indexed) }) : t("indexing");
 }
 
 /**

@@ -18,6 +18,25 @@ export async function walkBrowse({ page, hand, desk, check }) {
     assertEqual(names.sort(), ["asking", "broken", "handbook", "handbook-git"], "the mounts");
   });
 
+  await check("Home says how far an index is, and no share that nobody knows", async () => {
+    const card = page.locator(".card", { has: page.locator("h3", { hasText: /^handbook$/ }) });
+    await page.route("**/mcp", async (route) => {
+      if (route.request().postDataJSON()?.params?.uri !== "refdesk://mounts/handbook") return route.fallback();
+      const response = await route.fetch();
+      const json = await response.json();
+      const [part] = json.result.contents;
+      part.text = JSON.stringify({ ...JSON.parse(part.text), index: { complete: false, indexed: 12_300 } });
+      return route.fulfill({ response, json });
+    });
+    await page.reload();
+    await card.getByText("12,300 resources indexed so far").waitFor();
+    assertEqual(await card.getByRole("progressbar").getAttribute("value"), null, "the share");
+    await page.unroute("**/mcp");
+    await page.reload();
+    await card.getByText("Indexed for search").waitFor();
+    assertEqual(await card.getByRole("progressbar").getAttribute("value"), "1", "the share of all");
+  });
+
   await check("Home shows what a mount counts, what is kept of its documents, and what is wrong with one that fails", async () => {
     const card = (/** @type {string} */ name) => page.locator(".card", { has: page.locator("h3", { hasText: new RegExp(`^${name}$`) }) });
     await card("handbook").getByText(/^fs · \d+ resources$/).waitFor();

@@ -13,6 +13,7 @@ use crate::filter::{RowCollector, RowFilter, compare};
 use crate::listing::Row;
 use crate::output::{Output, Style, one_line, shown_uri};
 use crate::table::{self, Cell};
+use crate::top::index_words;
 use crate::tree::{TreeLine, tree_lines};
 use crate::walk::{WalkedRow, tell_cut};
 
@@ -142,7 +143,7 @@ async fn list_mounts(
         row.push(Cell::styled(Style::Collection, text("root")));
         if let Some(words) = mount["words"].as_str() {
             row.push(Cell::styled(Style::Warning, one_line(words)));
-        } else if args.long {
+        } else if args.long && mount["index"].is_object() {
             row.push(Cell::styled(Style::Dim, index_words(&mount["index"])));
         }
         cells.push(row);
@@ -151,14 +152,6 @@ async fn list_mounts(
         output.line(&line)?;
     }
     Ok(())
-}
-
-fn index_words(index: &Value) -> String {
-    match (index["complete"].as_bool(), index["percent"].as_u64()) {
-        (Some(true), _) => "indexed".to_owned(),
-        (Some(false), Some(percent)) => format!("{percent}% indexed"),
-        _ => String::new(),
-    }
 }
 
 impl ServerConnection {

@@ -21,6 +21,8 @@ use crate::tools::is_about_resources;
 use crate::top::snapshot::{CLIENTS, MOUNTS, SUBSCRIPTIONS, TopSnapshot};
 use crate::top::state::{TopAction, TopEvent, TopState};
 
+pub(crate) use view::index_words;
+
 const TICK: Duration = Duration::from_millis(500);
 /// The width of what is printed where no terminal has one.
 const USUAL_WIDTH: usize = 120;

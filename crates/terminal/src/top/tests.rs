@@ -22,12 +22,12 @@ fn list(value: &Value) -> Vec<Value> {
 }
 
 fn busy() -> TopSnapshot {
-    let index = json!({ "complete": false, "percent": 40, "resources": 12_000, "indexed": 4_800 });
+    let index = json!({ "complete": false, "indexed": 4_800 });
     TopSnapshot {
         server: json!({ "name": "refdesk", "version": "0.1.0", "revision": "2026-07-28" }),
         mounts: list(&json!([
             { "name": "app", "kind": "fs", "state": "ready", "root": "file:///app/",
-              "index": { "complete": true, "percent": 100, "resources": 12, "indexed": 12 } },
+              "index": { "complete": true, "resources": 12, "indexed": 12 } },
             { "name": "資料", "kind": "docs", "state": "ready", "root": "file:///資料/",
               "index": index },
             { "name": "notes", "kind": "upstream", "state": "failed", "root": "notes+",

@@ -147,18 +147,17 @@ fn mount_row(mount: &Value, theme: ViewTheme) -> Vec<TopCell> {
 }
 
 /// How much of a mount is in the index.
-fn index_words(index: &Value) -> String {
+pub(crate) fn index_words(index: &Value) -> String {
     if let Some(fault) = index["fault"].as_str() {
         return format!("index: {}", crate::output::one_line(fault));
     }
-    let counted = match (index["indexed"].as_u64(), index["resources"].as_u64()) {
-        (Some(indexed), Some(found)) => format!(" {} of {}", grouped(indexed), grouped(found)),
-        _ => String::new(),
-    };
-    match (index["complete"].as_bool(), index["percent"].as_u64()) {
-        (Some(true), _) => format!("indexed{counted}"),
-        (Some(false), Some(percent)) => format!("{percent}% indexed{counted}"),
-        _ => "not indexed".to_owned(),
+    let indexed = index["indexed"].as_u64().map(grouped);
+    match (index["complete"].as_bool(), indexed, index["resources"].as_u64()) {
+        (Some(true), Some(indexed), Some(all)) => format!("indexed {indexed} of {}", grouped(all)),
+        (Some(true), ..) => "indexed".to_owned(),
+        (Some(false), Some(indexed), _) => format!("indexed {indexed} so far"),
+        (Some(false), None, _) => "indexing".to_owned(),
+        (None, ..) => "not indexed".to_owned(),
     }
 }
 
