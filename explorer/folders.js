@@ -83,6 +83,9 @@ export class FolderStore extends Emitter {
     const canFilter = mounts !== null && (await this.api.hasTool("resources_list"));
     if (look < this.#shownLook) return;
     this.#shownLook = look;
+    // One that could not say its state has not moved.
+    const known = new Map(this.mounts.map((mount) => [mount.name, mount.root]));
+    for (const mount of mounts ?? []) if (mount.state === "unknown") mount.root ??= known.get(mount.name) ?? null;
     this.mounts = mounts ?? [];
     this.problem = "";
     if (mounts) {

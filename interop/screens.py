@@ -275,6 +275,9 @@ def steady_part(screen: str) -> str:
         line = re.sub(r"^(  c\d+ .* (?:http|stdio)) +[\d,]+ +(\d+) +\d+ +\S+$", r"\1  N  \2  N  <age>", line)
         line = re.sub(r" +\d+(?:s|m|h) ago +", "  <age>  ", line)
         line = re.sub(r" +\d+ ms ", "  <time> ", line)
+        # Its columns are as wide as the ages and times below it.
+        if line.startswith("  WHEN "):
+            line = re.sub(r"(?<=\S) {2,}", "  ", line)
         is_request = line.startswith("  <age>  c")
         if not is_request or WATCHED in line:
             lines.append(re.sub(r"(?<=\S) {3,}", "  ", line) if "<age>" in line else line)

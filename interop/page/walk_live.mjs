@@ -53,24 +53,28 @@ export async function walkLive({ page, hand, desk, folder, check }) {
   await check("a look at the mounts that fails, or comes late, takes nothing from the tree", async () => {
     await page.goto(desk.page("#/file:///handbook/src/main.rs:200"));
     await treeRow(page, "main.rs").waitFor();
-    for (const answerLate of [false, true]) {
+    for (const isLate of [false, true]) {
       const [held, release] = hold();
+      const [caught, noteCaught] = hold();
       let isFirst = true;
       await page.route("**/mcp", async (route) => {
         const request = route.request().postDataJSON();
         if (!isFirst || request?.params?.uri !== "refdesk://mounts/handbook") return route.fallback();
         isFirst = false;
-        if (!answerLate) return route.abort("connectionreset");
+        noteCaught();
+        if (!isLate) return route.abort("connectionreset");
         await held;
         const error = { code: -32603, message: "gone by now" };
         return route.fulfill({ json: { jsonrpc: "2.0", id: request.id, error } });
       });
       const looking = loadRoots(page);
-      if (answerLate) assert((await loadRoots(page)).includes("file:///handbook/"), "a later look");
+      await caught;
+      if (isLate) assert((await loadRoots(page)).includes("file:///handbook/"), "a later look");
       release();
       const top = await looking;
       await page.unroute("**/mcp");
       assert(top.includes("file:///handbook/"), JSON.stringify(top));
+      await page.getByRole("button", { name: "Connected" }).waitFor();
       assertEqual(await treeRow(page, "main.rs").count(), 1, "rows of the file");
     }
   });
