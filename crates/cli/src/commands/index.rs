@@ -108,8 +108,7 @@ fn rebuild(args: &IndexArgs) -> anyhow::Result<()> {
 
 /// Whether every mount is complete or has failed.
 fn is_over(coverage: &Coverage) -> bool {
-    let is_over = |mount: &MountCoverage| mount.is_complete || mount.fault.is_some();
-    coverage.mounts.values().all(is_over)
+    coverage.mounts.values().all(MountCoverage::is_over)
 }
 
 /// Shows on a terminal how far the index is, over the line before.

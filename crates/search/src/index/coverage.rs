@@ -42,6 +42,11 @@ impl MountCoverage {
         self.total = self.total.and(self.indexed);
     }
 
+    /// Whether it is complete, or will not be: nobody waits for a mount that fails.
+    pub fn is_over(&self) -> bool {
+        self.is_complete || self.fault.is_some()
+    }
+
     /// The same without numbers, for principals that may not see all of the mount.
     #[must_use]
     pub fn without_numbers(self) -> Self {

@@ -140,9 +140,7 @@ impl SearchIndex {
     pub(crate) async fn wait_complete(&self, most: Duration, report: impl Fn()) {
         let (deadline, mut progress) = (Instant::now() + most, self.progress());
         loop {
-            // Nobody waits for a mount that fails.
-            let is_over = |mount: &MountCoverage| mount.is_complete || mount.fault.is_some();
-            if self.state.coverage.lock().values().all(is_over) {
+            if self.state.coverage.lock().values().all(MountCoverage::is_over) {
                 return;
             }
             report();
