@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use machinery::{Cache, CacheBounds};
-use resource::{Resource, Result};
+use resource::{Items, Resource, Result};
 
 /// The maximum number of results, and of items in pages.
 const MAX_ENTRIES: usize = 12 << 10;
@@ -32,9 +32,9 @@ struct MemoEntry {
 
 /// The results of a whole page, so that one lookup finds them all.
 struct MemoPage {
-    inputs: Vec<Arc<Resource>>,
+    inputs: Items<Resource>,
     /// `None` if every item is its own result.
-    results: Option<Vec<Arc<Resource>>>,
+    results: Option<Items<Resource>>,
 }
 
 impl Default for Memo {
@@ -70,13 +70,13 @@ impl Memo {
     /// `make` returns `None`.
     pub(crate) fn map(
         &self,
-        items: Vec<Arc<Resource>>,
+        mut items: Items<Resource>,
         make: impl Fn(Arc<Resource>) -> Result<Option<Arc<Resource>>>,
-    ) -> Result<Vec<Arc<Resource>>> {
+    ) -> Result<Items<Resource>> {
         let Some(first) = items.first() else { return Ok(items) };
         let key = (Arc::as_ptr(first).addr(), items.len());
         if let Some(page) = self.pages.get(&key)
-            && are_same_arcs(&page.inputs, &items)
+            && page.inputs.are_same(&items)
         {
             return Ok(page.results.clone().unwrap_or(items));
         }
@@ -91,22 +91,20 @@ impl Memo {
                 results.push(result);
             }
         }
-        let are_same = are_same_arcs(&items, &results);
-        let page = MemoPage { inputs: items, results: (!are_same).then(|| results.clone()) };
+        let mut results = Items::from(results);
+        let inputs = items.share();
+        let are_same = inputs.are_same(&results);
+        let page = MemoPage { inputs, results: (!are_same).then(|| results.share()) };
         self.pages.insert(key, Arc::new(page), key.1);
-        Ok(results)
+        Ok(if are_same { items } else { results })
     }
-}
-
-fn are_same_arcs(one: &[Arc<Resource>], other: &[Arc<Resource>]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use resource::{Resource, Uri};
+    use resource::{Items, Resource, Uri};
 
     use super::{MAX_ENTRIES, MAX_SINGLES, Memo};
 
@@ -123,8 +121,8 @@ mod tests {
     fn the_same_item_gives_the_same_result_and_another_one_its_own() {
         let memo = Memo::default();
         let (one, other) = (resource("one"), resource("other"));
-        let first = memo.map(vec![Arc::clone(&one)], titled).unwrap();
-        let again = memo.map(vec![one, other], titled).unwrap();
+        let first = memo.map(vec![Arc::clone(&one)].into(), titled).unwrap();
+        let again = memo.map(vec![one, other].into(), titled).unwrap();
         assert!(Arc::ptr_eq(&first[0], &again[0]));
         assert_eq!((again[1].name.as_str(), again[1].title.as_deref()), ("other", Some("t")));
     }
@@ -151,7 +149,7 @@ mod tests {
     #[test]
     fn a_page_is_known_by_all_of_its_items() {
         let memo = Memo::default();
-        let page: Vec<_> = ["one", "two", "three"].map(resource).into();
+        let page: Items<_> = ["one", "two", "three"].map(resource).into_iter().collect();
         let first = memo.map(page.clone(), titled).unwrap();
         assert!(
             first
@@ -159,11 +157,13 @@ mod tests {
                 .zip(&memo.map(page.clone(), titled).unwrap())
                 .all(|(a, b)| Arc::ptr_eq(a, b))
         );
-        let other = vec![Arc::clone(&page[0]), resource("four"), Arc::clone(&page[2])];
+        let other = [Arc::clone(&page[0]), resource("four"), Arc::clone(&page[2])];
+        let other: Items<_> = other.into_iter().collect();
         let second = memo.map(other.clone(), titled).unwrap();
         assert_eq!(second[1].name, "four");
         assert!(Arc::ptr_eq(&first[2], &second[2]));
-        let less = memo.map(page[..2].to_vec(), |item| Ok((item.name == "none").then_some(item)));
+        let less =
+            memo.map(page[..2].to_vec().into(), |item| Ok((item.name == "none").then_some(item)));
         assert_eq!(less.unwrap().len(), 2, "made before");
         let plain = Memo::default();
         for _ in 0..2 {
@@ -178,7 +178,7 @@ mod tests {
     fn what_is_kept_has_a_bound() {
         let memo = Memo::default();
         for _ in 0..MAX_ENTRIES + 10 {
-            memo.map(vec![resource("x")], titled).unwrap();
+            memo.map(vec![resource("x")].into(), titled).unwrap();
         }
         assert!(memo.entries.len() <= MAX_ENTRIES && memo.pages.weight() <= MAX_ENTRIES);
     }

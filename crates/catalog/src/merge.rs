@@ -101,7 +101,7 @@ impl<T> Merge<T> {
         match answer {
             Ok(page) => {
                 mount.end_absence();
-                self.page.items.extend(page.items);
+                self.page.items.append(page.items);
                 self.page.absent.extend(page.absent);
                 self.page.extra.absorb(&page.extra);
                 self.page.freshness = self.page.freshness.combine(page.freshness);

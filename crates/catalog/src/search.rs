@@ -30,7 +30,7 @@ impl Mount {
         let PageRequest { cursor, limit, filter } = self.local_paging(paging);
         let request = SearchRequest { query: query.to_owned(), filter, cursor, limit };
         let mut page = search.search(ctx, &request).await?;
-        page.items.retain_mut(|hit| {
+        page.items.to_mut().retain_mut(|hit| {
             let public = self.address.join(&hit.uri).ok();
             let public = public.filter(|_| !is_claimed_by_other(mounts, self, &hit.uri));
             let is_own = public.is_some();

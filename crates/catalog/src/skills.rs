@@ -55,7 +55,7 @@ impl Mount {
     ) -> Result<Page<SkillIndexEntry>> {
         let Some(skills) = self.skills() else { return Ok(neutral_page()) };
         let mut page = skills.list_skill_index(ctx, &paging).await?;
-        page.items.retain_mut(|entry| match self.public_url(mounts, &entry.url) {
+        page.items.to_mut().retain_mut(|entry| match self.public_url(mounts, &entry.url) {
             Some(public) => {
                 Arc::make_mut(entry).url = public;
                 true

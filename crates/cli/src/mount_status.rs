@@ -188,7 +188,7 @@ impl Provider for MountsProvider {
             None => {
                 let mut items = vec![Arc::new(self.describe())];
                 items.retain(|item| paging.shows(item));
-                return Ok(Page { items, ..Page::empty() });
+                return Ok(Page::from_items(items, Freshness::default()));
             }
             Some(uri) if *uri == self.collection_uri => {}
             Some(uri) => {
@@ -208,7 +208,7 @@ impl Provider for MountsProvider {
         };
         let mut items: Vec<_> = items.iter().map(describe).map(Arc::new).collect();
         items.retain(|item| paging.shows(item));
-        Ok(Page { items, next, ..Page::empty() })
+        Ok(Page { next, ..Page::from_items(items, Freshness::default()) })
     }
 
     async fn templates(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Template>> {
@@ -223,7 +223,7 @@ impl Provider for MountsProvider {
             allowed: self.visible_statuses(ctx).map(|known| known.mount.name.clone()).collect(),
             ..Variable::new("name")
         }];
-        Ok(Page { items: vec![Arc::new(template)], ..Page::empty() })
+        Ok(Page::from_items(vec![Arc::new(template)], Freshness::default()))
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {

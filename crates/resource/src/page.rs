@@ -7,13 +7,14 @@ use bytes::Bytes;
 
 use crate::description::Resource;
 use crate::filter::Filter;
+use crate::items::Items;
 use crate::unknown_members::UnknownMembers;
 
 /// One page of a list, in the list's fixed order.
 #[derive(Debug, Clone)]
 pub struct Page<T> {
-    /// The items. Shared, so that a list held in memory is returned without copying.
-    pub items: Vec<Arc<T>>,
+    /// The items.
+    pub items: Items<T>,
     /// The cursor of the next page; `None` at the end.
     pub next: Option<Cursor>,
     /// The parts of the list that could not be fetched.
@@ -27,13 +28,13 @@ pub struct Page<T> {
 impl<T> Page<T> {
     /// An empty last page.
     pub fn empty() -> Self {
-        Self::from_items(Vec::new(), Freshness::default())
+        Self::from_items(Items::default(), Freshness::default())
     }
 
     /// A last page with these items.
-    pub fn from_items(items: Vec<Arc<T>>, freshness: Freshness) -> Self {
+    pub fn from_items(items: impl Into<Items<T>>, freshness: Freshness) -> Self {
         let (absent, extra) = (Vec::new(), UnknownMembers::default());
-        Self { items, next: None, absent, freshness, extra }
+        Self { items: items.into(), next: None, absent, freshness, extra }
     }
 }
 

@@ -191,9 +191,9 @@ async fn ask_mount(
     let request = SearchRequest { query, filter, cursor: None, limit: MAX_HITS };
     match timeout_at(deadline, search.search(ctx, &request)).await {
         Ok(Ok(mut page)) => {
-            page.items.retain(|hit| lookup.mount_of(&hit.uri).as_deref() == Some(mount));
-            page.items.truncate(MAX_HITS);
-            (page.items, page.absent.pop().map(|absence| absence.reason))
+            let is_own = |hit: &Arc<SearchHit>| lookup.mount_of(&hit.uri).as_deref() == Some(mount);
+            let hits = page.items.into_iter().filter(is_own).take(MAX_HITS).collect();
+            (hits, page.absent.pop().map(|absence| absence.reason))
         }
         Ok(Err(error)) => (Vec::new(), Some(error.message.to_string())),
         Err(_) => (Vec::new(), Some(late_reason())),

@@ -31,14 +31,15 @@ pub(crate) struct StateBinding<'a> {
     pub(crate) principal: &'a Principal,
     /// The tool, prompt or resource.
     pub(crate) about: &'a str,
-    /// The arguments of the call, as canonical JSON; empty for a resource.
-    pub(crate) arguments: &'a str,
+    /// The parameters of the call, whose arguments count; `None` for a resource.
+    pub(crate) params: Option<&'a Json>,
 }
 
 impl StateBinding<'_> {
     fn to_bytes(self) -> Vec<u8> {
         let packed = Packer::default().bytes(Some(&**self.principal.key()));
-        packed.bytes(Some(self.about)).bytes(Some(self.arguments)).finish()
+        let arguments = self.params.map(input_request::canonical_arguments).unwrap_or_default();
+        packed.bytes(Some(self.about)).bytes(Some(arguments)).finish()
     }
 }
 
@@ -153,7 +154,7 @@ fn unix_seconds() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use resource::Principal;
+    use resource::{Json, Principal};
 
     use super::{MAX_USED, MIN_PRINCIPALS, STATE_TTL_SECONDS, StateBinding, StateSeal, UsedStates};
 
@@ -163,13 +164,14 @@ mod tests {
     fn a_state_is_unreadable_and_opens_only_for_its_own_request() {
         let seal = StateSeal::new(&[7; 32]);
         let (me, other) = (Principal::local(), Principal::authenticated("other"));
-        let mine = StateBinding { principal: &me, about: "Tool t", arguments: r#"{"a":1}"# };
+        let (params, others) = (Json::from(r#"{"arguments":{"a":1}}"#), r#"{"arguments":{"a":2}}"#);
+        let mine = StateBinding { principal: &me, about: "Tool t", params: Some(&params) };
         let sealed = seal.seal(mine, "s3cret", NOW).unwrap();
         assert!(!sealed.windows(6).any(|six| six == b"s3cret"));
         let foreign = [
             StateBinding { principal: &other, ..mine },
             StateBinding { about: "Tool u", ..mine },
-            StateBinding { arguments: r#"{"a":2}"#, ..mine },
+            StateBinding { params: Some(&others.into()), ..mine },
         ];
         for binding in foreign {
             assert!(seal.open(binding, sealed.clone(), NOW).is_err(), "{binding:?}");
@@ -185,7 +187,7 @@ mod tests {
     fn a_state_opens_once_and_in_time() {
         let seal = StateSeal::new(&[7; 32]);
         let me = Principal::local();
-        let mine = StateBinding { principal: &me, about: "a:b", arguments: "" };
+        let mine = StateBinding { principal: &me, about: "a:b", params: None };
         let sealed = seal.seal(mine, "state", NOW).unwrap();
         assert!(seal.open(mine, sealed.clone(), NOW + STATE_TTL_SECONDS + 1).is_err());
         let opened = seal.open(mine, sealed.clone(), NOW + STATE_TTL_SECONDS);
@@ -195,7 +197,7 @@ mod tests {
     }
 
     fn of(principal: &Principal) -> StateBinding<'_> {
-        StateBinding { principal, about: "a:b", arguments: "" }
+        StateBinding { principal, about: "a:b", params: None }
     }
 
     #[test]

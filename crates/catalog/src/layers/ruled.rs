@@ -270,7 +270,7 @@ impl Search for Ruled {
                 shown.push(hit);
             }
         }
-        page.items = shown;
+        page.items = shown.into();
         Ok(page)
     }
 }

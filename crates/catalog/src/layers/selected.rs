@@ -124,7 +124,7 @@ impl Relay for SelectedProvider {
         let Some(inner) = self.inner.facets().relay else { return Ok(Page::empty()) };
         let mut page = inner.list_components(ctx, kind, rewrite, paging).await?;
         if kind == ComponentKind::Tool {
-            page.items.retain_mut(|item| match self.selection.offered_name(&item.name) {
+            page.items.to_mut().retain_mut(|item| match self.selection.offered_name(&item.name) {
                 Some(offered) if offered == item.name => true,
                 Some(offered) => {
                     let offered = offered.to_owned();

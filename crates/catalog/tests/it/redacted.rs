@@ -253,7 +253,7 @@ async fn descriptions_completions_tools_and_health_are_masked() {
     assert!(message.starts_with("bad key [redacted"), "{message}");
     let (relay, paging) = (relay.unwrap(), PageRequest::first(9));
     let tools = relay.list_components(&ctx, ComponentKind::Tool, &Unchanged, &paging).await;
-    let tool = tools.unwrap().items.remove(0);
+    let tool = &tools.unwrap().items[0];
     assert!(!tool.json.as_str().contains(&key), "{:?}", tool.json);
     assert!(tool.json.as_str().contains(r#""password":{"type":"string"}"#), "a name of a field");
     let call = ComponentCall {
@@ -327,7 +327,7 @@ impl Provider for Streams {
             Some(_) => return Err(resource::Error::bad_cursor()),
         };
         let uris = [Self::CLEAN, Self::SECRETS].map(uri);
-        let mut items: Vec<_> = uris[at..]
+        let mut items: resource::Items<_> = uris[at..]
             .iter()
             .take(paging.limit.max(1))
             .map(Self::describe)

@@ -2,6 +2,7 @@
 
 pub mod call;
 pub(crate) mod common_members;
+pub(crate) mod escaped_texts;
 pub mod listen_filter;
 pub mod notice;
 pub mod prompt;

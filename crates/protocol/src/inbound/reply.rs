@@ -106,8 +106,8 @@ impl Reply {
                 }
                 encode_read(parts, (dialect, rows), head).for_request(id)
             }
-            Self::Resources(listing) => {
-                let rows = rows.rows_json(&listing.page.items, dialect);
+            Self::Resources(mut listing) => {
+                let rows = rows.rows_json(&mut listing.page.items, dialect);
                 let common = CommonMembers::for_page(&listing.page, dialect, info);
                 encode_list("resources", rows, listing.next.as_deref(), common, head)
             }

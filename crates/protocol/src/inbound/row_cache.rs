@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use machinery::{Cache, CacheBounds};
-use resource::{Freshness, Resource, Uri};
+use resource::{Freshness, Items, Resource, Uri};
 
 use crate::inbound::common_members::CommonMembers;
+use crate::inbound::escaped_texts::EscapedTexts;
 use crate::inbound::reply::ServerInfo;
 use crate::inbound::shape::resource::{ResourceRows, ResourceShape};
 use crate::revision::Dialect;
@@ -47,12 +48,14 @@ pub struct RowCache {
     singles: Cache<(usize, Dialect), CachedSingle>,
     /// What most results begin with.
     common: Cache<(Freshness, Dialect), Bytes>,
+    /// What results have as their content.
+    pub(crate) texts: EscapedTexts,
     path_of: MountPathLookup,
 }
 
 /// One cached page. Holds the resources, so that no other resource can get their addresses.
 struct CachedRows {
-    rows: Vec<Arc<Resource>>,
+    rows: Items<Resource>,
     json: Bytes,
 }
 
@@ -69,7 +72,8 @@ impl RowCache {
         let pages = Cache::new(CacheBounds::weight(MAX_BYTES));
         let singles = Cache::new(CacheBounds::weight(MAX_SINGLE_BYTES));
         let common = Cache::new(CacheBounds::entries(MAX_COMMON));
-        Self { pages, singles, common, path_of: Box::new(path_of) }
+        let texts = EscapedTexts::new();
+        Self { pages, singles, common, texts, path_of: Box::new(path_of) }
     }
 
     /// Serializes the members that every result has, or returns the cached JSON.
@@ -106,7 +110,7 @@ impl RowCache {
     }
 
     /// Serializes resources as a JSON array for peers with these terms, or returns the cached JSON.
-    pub(crate) fn rows_json(&self, rows: &[Arc<Resource>], dialect: Dialect) -> Bytes {
+    pub(crate) fn rows_json(&self, rows: &mut Items<Resource>, dialect: Dialect) -> Bytes {
         let write = || {
             let titles = match dialect.revision.knows_titles() {
                 true => repeated_titles(rows, &self.path_of),
@@ -118,12 +122,12 @@ impl RowCache {
         let Some(first) = rows.first() else { return write() };
         let key = (Arc::as_ptr(first).addr(), rows.len(), dialect);
         if let Some(page) = self.pages.get(&key)
-            && page.rows.iter().zip(rows).all(|(one, other)| Arc::ptr_eq(one, other))
+            && page.rows.are_same(rows)
         {
             return page.json.clone();
         }
         let json = write();
-        let page = CachedRows { rows: rows.to_vec(), json: json.clone() };
+        let page = CachedRows { rows: rows.share(), json: json.clone() };
         self.pages.insert(key, Arc::new(page), json.len());
         json
     }
@@ -164,7 +168,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use resource::{CacheScope, Freshness, Resource, Uri};
+    use resource::{CacheScope, Freshness, Items, Resource, Uri};
 
     use super::{MAX_BYTES, MAX_COMMON, MountPath, RowCache, ServerInfo};
     use crate::revision::{Dialect, Revision};
@@ -177,14 +181,18 @@ mod tests {
     fn only_the_very_same_page_on_the_same_terms_is_given_again() {
         let press = RowCache::new(|_| None);
         let terms = Dialect::full(Revision::V2026_07_28);
-        let page = vec![resource("one"), resource("two")];
-        let first = press.rows_json(&page, terms);
-        assert_eq!(first.as_ptr(), press.rows_json(&page, terms).as_ptr());
-        let changed = vec![Arc::clone(&page[0]), resource("three")];
-        assert!(String::from_utf8_lossy(&press.rows_json(&changed, terms)).contains("three"));
-        let other = press.rows_json(&page, Dialect { full_metadata: false, ..terms });
+        let mut page = Items::from(vec![resource("one"), resource("two")]);
+        let mut copy = Items::from(page.to_vec());
+        let first = press.rows_json(&mut page, terms);
+        for again in [&mut page, &mut copy] {
+            assert_eq!(first.as_ptr(), press.rows_json(again, terms).as_ptr());
+        }
+        let mut changed = Items::from(vec![Arc::clone(&page[0]), resource("three")]);
+        let json = press.rows_json(&mut changed, terms);
+        assert!(String::from_utf8_lossy(&json).contains("three"));
+        let other = press.rows_json(&mut page, Dialect { full_metadata: false, ..terms });
         assert!(!String::from_utf8_lossy(&other).contains("isCollection"));
-        assert_eq!(press.rows_json(&[], terms), "[]");
+        assert_eq!(press.rows_json(&mut Items::default(), terms), "[]");
     }
 
     #[test]
@@ -227,7 +235,8 @@ mod tests {
         let press = RowCache::new(|_| None);
         let name = "n".repeat(MAX_BYTES / 16);
         for _ in 0..64 {
-            press.rows_json(&[resource(&name)], Dialect::full(Revision::V2025_06_18));
+            press
+                .rows_json(&mut vec![resource(&name)].into(), Dialect::full(Revision::V2025_06_18));
         }
         assert!(press.pages.weight() <= MAX_BYTES && press.pages.len() <= 16);
     }
@@ -244,7 +253,7 @@ mod tests {
             resource.title = (name == "named").then(|| "Its title".to_owned());
             Arc::new(resource)
         };
-        let page = [
+        let mut page = Items::from(vec![
             at("file:///a/mod.rs", "mod.rs"),
             at("file:///a/src/mod.rs", "mod.rs"),
             at("file:///a/src/lib.rs", "lib.rs"),
@@ -254,9 +263,9 @@ mod tests {
             at("file:///b/y", "named"),
             at("test:one", "test"),
             at("test:two", "test"),
-        ];
-        let titles = |revision| -> Vec<serde_json::Value> {
-            let json = press.rows_json(&page, Dialect::full(revision));
+        ]);
+        let mut titles = |revision| -> Vec<serde_json::Value> {
+            let json = press.rows_json(&mut page, Dialect::full(revision));
             let rows: Vec<serde_json::Value> = serde_json::from_slice(&json).unwrap();
             rows.into_iter().map(|mut row| row["title"].take()).collect()
         };

@@ -17,9 +17,9 @@ use bytes::Bytes;
 use futures_core::Stream;
 use resource::{Body, ByteSource, Result};
 
+pub(crate) use self::encoding::escape;
 use self::encoding::{
-    base64_chunk, blob_chunk_len, encode_base64, escape, escape_capacity, escape_chunk,
-    text_chunk_len,
+    base64_chunk, blob_chunk_len, encode_base64, escape_capacity, escape_chunk, text_chunk_len,
 };
 use crate::inbound::refusal::Refusal;
 use crate::json::frame::RequestId;

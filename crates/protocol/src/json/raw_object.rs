@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use memchr::memmem;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -89,6 +90,22 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json:
     serde_json::from_str(json)
 }
 
+/// The value of the last member called `name` of the object in `json`.
+pub(crate) fn find_member<'a>(json: &'a str, name: &str) -> Option<&'a RawValue> {
+    if !may_contain(json, name) {
+        return None;
+    }
+    members_of(json).into_iter().rfind(|(one, _)| one == name).map(|(_, raw)| raw)
+}
+
+/// Whether a name or a string in the JSON may have `word`, which is ASCII without quotes and
+/// backslashes. Much faster than parsing. False is certain, although a letter may be written as an
+/// escape, and a slash as two characters.
+pub(crate) fn may_contain(json: &str, word: &str) -> bool {
+    let has = |part: &str| memmem::find(json.as_bytes(), part.as_bytes()).is_some();
+    word.split('/').all(has) || has(r"\u00")
+}
+
 /// The members of the object in `json`; none if it is no object.
 pub(crate) fn members_of(json: &str) -> RawMembers<'_> {
     serde_json::from_str(json).map(|RawObject(members)| members).unwrap_or_default()
@@ -158,5 +175,22 @@ impl<'a> JsonEdits<'a> {
         }
         whole.push_str(&self.text[at..]);
         Some(whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find_member, may_contain};
+
+    #[test]
+    fn a_word_is_found_however_it_is_written() {
+        for json in [r#"{"a/bc":1}"#, r#"{"a\/bc":1}"#, r#"{"\u0061/bc":1}"#, r#"{"a\u002Fbc":1}"#]
+        {
+            assert!(may_contain(json, "a/bc"), "{json}");
+            assert_eq!(find_member(json, "a/bc").unwrap().get(), "1", "{json}");
+        }
+        assert!(!may_contain(r#"{"d":"\u3042bc"}"#, "a/bc"));
+        assert!(find_member(r#"{"b":"a/bc"}"#, "a/bc").is_none());
+        assert_eq!(find_member(r#"{"a":1,"a":2}"#, "a").unwrap().get(), "2");
     }
 }

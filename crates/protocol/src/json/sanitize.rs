@@ -108,7 +108,7 @@ impl<'a> Scan<'a> {
         let mut at = start + 1;
         loop {
             let rest = bytes.get(at..).unwrap_or_default();
-            let Some(step) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) else {
+            let Some(step) = memchr::memchr2(b'"', b'\\', rest) else {
                 return bytes.len();
             };
             at += step;

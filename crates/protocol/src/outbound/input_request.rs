@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
 use crate::json::raw_object::{
-    JsonEdits, ObjectWriter, members_of, parse_members, parse_object, parse_string,
+    JsonEdits, ObjectWriter, find_member, parse_members, parse_object, parse_string,
 };
 use crate::json::sanitize::sanitize_json;
 use crate::outbound::components::one_line;
@@ -130,10 +130,6 @@ pub fn allows_input(can: &Json, method: &str, params: &Json) -> bool {
 
 fn declared_capability<'a>(can: &'a Json, kind: &str) -> Option<&'a str> {
     find_member(can.as_str(), kind).map(RawValue::get).filter(|raw| raw.starts_with('{'))
-}
-
-fn find_member<'a>(json: &'a str, name: &str) -> Option<&'a RawValue> {
-    members_of(json).into_iter().rfind(|(one, _)| one == name).map(|(_, raw)| raw)
 }
 
 /// Encodes an input request to the client.

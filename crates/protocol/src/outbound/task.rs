@@ -6,7 +6,9 @@ use resource::{Caller, Json, TaskAction, TaskCall, UriRewrite};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::json::raw_object::{JsonEdits, ObjectWriter, members_of, parse_members, parse_string};
+use crate::json::raw_object::{
+    JsonEdits, ObjectWriter, find_member, members_of, parse_members, parse_string,
+};
 use crate::outbound::components::{call_meta, one_line};
 use crate::outbound::request::META_CLIENT_CAPABILITIES;
 use crate::outbound::response::MalformedMessage;
@@ -64,12 +66,10 @@ pub fn public_task(result: &RawValue, rewrite: &dyn UriRewrite) -> Json {
 
 /// The id of the task that a tool call started; `None` if its result is another one.
 pub fn created_task(result: &Json) -> Option<String> {
-    let members = members_of(result.as_str());
-    let text = |wanted: &str| {
-        members.iter().rfind(|(name, _)| name == wanted).and_then(|(_, raw)| parse_string(raw))
-    };
+    let text = |name: &str| find_member(result.as_str(), name).and_then(parse_string);
+    let id = text(TASK_ID).filter(|id| id.len() <= MAX_ID_BYTES)?;
     let is_task = text("resultType").as_deref() == Some("task");
-    let id = text(TASK_ID).filter(|id| is_task && id.len() <= MAX_ID_BYTES)?;
+    let id = is_task.then_some(id)?;
     Some(id.into_owned())
 }
 
@@ -78,8 +78,7 @@ pub fn declares_tasks(params: &Json) -> bool {
     let path = ["_meta", META_CLIENT_CAPABILITIES, "extensions", TASKS_EXTENSION];
     let mut at = params.as_str();
     for wanted in path {
-        let members = members_of(at);
-        let Some((_, raw)) = members.iter().rfind(|(name, _)| name == wanted) else { return false };
+        let Some(raw) = find_member(at, wanted) else { return false };
         at = raw.get();
     }
     at.starts_with('{')

@@ -6,7 +6,7 @@ use resource::{Json, UriRewrite};
 use serde_json::value::RawValue;
 
 use crate::json::raw_object::{
-    JsonEdits, RawMembers, members_of, parse_elements, parse_string, unquote,
+    JsonEdits, RawMembers, may_contain, members_of, parse_elements, parse_string, unquote,
 };
 
 /// The kind of JSON to rewrite, which decides where its URIs are.
@@ -47,6 +47,16 @@ fn rewrite_shown(
     form: &dyn Fn(&str) -> Option<String>,
     shows: &dyn Fn(&str) -> bool,
 ) -> Json {
+    let may_have_uris = match location {
+        // The types of blocks and the names of members that are rewritten have this word.
+        UriLocation::CallResult | UriLocation::TaskState | UriLocation::ToolDescription => {
+            may_contain(text, "resource")
+        }
+        UriLocation::CallArguments | UriLocation::ErrorData => true,
+    };
+    if !may_have_uris {
+        return text.into();
+    }
     let mut links = UriRewriter { edits: JsonEdits::new(text), map_uri: form, shows };
     match location {
         UriLocation::CallResult => links.rewrite_result(text),

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use resource::{Context, Error, Freshness, Page, PageRequest, Resource, Result, Template, Uri};
+use resource::{
+    Context, Error, Freshness, Items, Page, PageRequest, Resource, Result, Template, Uri,
+};
 
 use super::ConfigFiles;
 use super::describe::{describe_difference, describe_file, describe_fixed, describe_key_tree};
@@ -105,7 +107,7 @@ impl ConfigFiles {
         let (start, end) = page_range(paging, members.len(), place)?;
         let next = (end < members.len()).then(|| cursor_after(members[end - 1].uri.as_str()));
         let items = members.into_iter().skip(start).take(end - start);
-        let items = items.filter(|item| paging.shows(item)).map(Arc::new).collect();
+        let items: Items<_> = items.filter(|item| paging.shows(item)).map(Arc::new).collect();
         Ok(Page { next, ..Page::from_items(items, self.source.freshness) })
     }
 

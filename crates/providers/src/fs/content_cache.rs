@@ -1,4 +1,4 @@
-//! Cache of the content of small files, bounded by memory.
+//! Cache of the content of files of up to a mebibyte, bounded by memory.
 //!
 //! A hit costs one stat call instead of opening, reading and closing the file, and finds its MIME
 //! type and charset known. An entry serves as long as the file has the stamp it had when it was
@@ -11,13 +11,14 @@ use bytes::Bytes;
 use machinery::{Cache, CacheBounds};
 use resource::{Body, ByteSource, Part, Resource, Uri};
 
+use super::file_form::MAX_IN_MEMORY;
 use super::stamp::FileStamp;
 
 /// Memory limit of the cache, in bytes.
 const CACHE_BYTES: usize = 8 * 1024 * 1024;
 
-/// Largest file that is cached, in bytes.
-const MAX_FILE: u64 = 64 * 1024;
+/// Largest file that is cached, in bytes: one that is read at once.
+const MAX_FILE: u64 = MAX_IN_MEMORY;
 
 /// Bytes of one entry besides content and URI.
 const ENTRY_OVERHEAD: usize = size_of::<Resource>() + size_of::<CachedContent>() + 512;

@@ -130,7 +130,6 @@ impl FsRoot {
             next += page.items.len();
             page.items.retain(|item| paging.shows(item));
         }
-        page.items.reserve_exact((limit - page.items.len()).min(names.len().saturating_sub(next)));
         while page.items.len() < limit && next < end {
             let Some((name, kind)) = names.get(next) else { return Ok(page) };
             next += 1;
@@ -174,7 +173,7 @@ impl FsRoot {
             passed += cached.len();
             cached.retain(|item| paging.shows(item));
             passed -= cached.len();
-            page.items.append(&mut cached);
+            page.items.append(cached);
             if page.items.len() >= limit {
                 break;
             }

@@ -190,7 +190,7 @@ impl Provider for Fs {
             extra: UnknownMembers::default(),
         };
         let freshness = self.root.freshness;
-        Ok(Page { items: vec![Arc::new(template)], freshness, ..Page::empty() })
+        Ok(Page::from_items(vec![Arc::new(template)], freshness))
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Weak};
 
 use machinery::{Cache, CacheBounds};
-use resource::Resource;
+use resource::{Items, Resource};
 
 use super::description_cache::FolderDescriptions;
 use super::folder_names::FolderNames;
@@ -31,7 +31,7 @@ struct CachedPage {
     names: Weak<FolderNames>,
     /// When the page counts as checked, as if all its files had been checked at once.
     checked_at: CheckStamp,
-    items: Vec<Arc<Resource>>,
+    items: Items<Resource>,
 }
 
 impl PageCache {
@@ -47,7 +47,7 @@ impl PageCache {
         (start, most): (usize, usize),
         series: &FolderDescriptions<'_>,
         validity: &Validity,
-    ) -> Vec<Arc<Resource>> {
+    ) -> Items<Resource> {
         let key = (shown.as_bytes().to_vec(), start, most);
         if let Some(kept) = self.cache.get(&key)
             && std::ptr::eq(kept.names.as_ptr(), Arc::as_ptr(names))
@@ -59,15 +59,18 @@ impl PageCache {
         let mut look = validity.stamp();
         for index in start..start.saturating_add(most) {
             let Some((name, FileKind::File)) = names.get(index) else { break };
-            let Some((item, seen)) = series.get_if_valid(name, validity) else { return items };
+            let Some((item, seen)) = series.get_if_valid(name, validity) else {
+                return items.into();
+            };
             look = validity.merge(look, seen);
             items.push(item);
         }
+        let mut items = Items::from(items);
         if !items.is_empty() {
             let weight =
                 PAGE_OVERHEAD + key.0.len() + items.iter().map(|item| weight(item)).sum::<usize>();
             let stretch =
-                CachedPage { names: Arc::downgrade(names), checked_at: look, items: items.clone() };
+                CachedPage { names: Arc::downgrade(names), checked_at: look, items: items.share() };
             self.cache.insert(key, Arc::new(stretch), weight);
         }
         items

@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use resource::{Absence, Filter, Resource};
+use resource::{Absence, Filter, Items, Resource};
 
 use super::budget::WorkBudget;
 use super::cursor::{FsCursor, WalkMode};
@@ -109,11 +109,11 @@ impl<'a> TreeWalk<'a> {
 
     /// Returns up to `most` files that follow in the folder just entered, as far as their cached
     /// descriptions are valid.
-    pub(super) fn take_cached_page(&mut self, most: usize) -> Vec<Arc<Resource>> {
-        let Some(level) = self.levels.last_mut() else { return Vec::new() };
+    pub(super) fn take_cached_page(&mut self, most: usize) -> Items<Resource> {
+        let Some(level) = self.levels.last_mut() else { return Items::default() };
         // Folders reached through links have no validity, so nothing here is hidden by its path.
         let Some(trust) = level.validity.as_ref().filter(|_| level.is_page_cache_untried) else {
-            return Vec::new();
+            return Items::default();
         };
         let known = (&level.shown, &level.names);
         let place = (level.next, most);

@@ -48,7 +48,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    Complete, Completion, CompletionRequest, Content, Context, Cursor, Error, Facets, Page,
+    Complete, Completion, CompletionRequest, Content, Context, Cursor, Error, Facets, Items, Page,
     PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
 };
 
@@ -116,7 +116,7 @@ impl Provider for Git {
         let end = start.saturating_add(paging.limit.max(1)).min(all.len());
         let last = || Cursor(all[end - 1].name.clone().into());
         let next = (end < all.len()).then(last);
-        let items = all[start..end].iter().cloned().map(Arc::new).collect();
+        let items: Items<_> = all[start..end].iter().cloned().map(Arc::new).collect();
         Ok(Page { next, ..Page::from_items(items, self.repository.freshness) })
     }
 

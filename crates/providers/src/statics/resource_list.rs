@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use resource::{Freshness, Page, PageRequest, Resource, Result, Uri};
+use resource::{Freshness, Items, Page, PageRequest, Resource, Result, Uri};
 
 use super::declared_resource::DeclaredResource;
 use super::file::run_blocking;
@@ -15,7 +15,7 @@ use crate::list_page::{cursor_after, page_range};
 pub(super) struct DeclaredResources {
     items: Vec<Arc<DeclaredResource>>,
     /// The shared listing entry of each; for files, the part that needs no disk access.
-    listing: Vec<Arc<Resource>>,
+    listing: Arc<[Arc<Resource>]>,
     /// Positions of the resources whose files must be checked before listing, ascending.
     on_disk: Vec<usize>,
     positions: HashMap<Uri, usize>,
@@ -25,21 +25,21 @@ impl DeclaredResources {
     pub(super) fn new(entries: Vec<ResourceDeclaration>) -> Self {
         let mut shelf = Self {
             items: Vec::with_capacity(entries.len()),
-            listing: Vec::with_capacity(entries.len()),
+            listing: Arc::default(),
             on_disk: Vec::new(),
             positions: HashMap::with_capacity(entries.len()),
         };
-        for entry in entries.into_iter().filter(|entry| !entry.formats.is_empty()) {
-            shelf.add(entry);
-        }
+        let readable = entries.into_iter().filter(|entry| !entry.formats.is_empty());
+        shelf.listing = readable.filter_map(|entry| shelf.add(entry)).collect();
         shelf
     }
 
-    fn add(&mut self, entry: ResourceDeclaration) {
+    /// Adds a resource; returns its listing entry, or `None` if its URI is declared already.
+    fn add(&mut self, entry: ResourceDeclaration) -> Option<Arc<Resource>> {
         let place = self.items.len();
         let uri = entry.resource.uri.clone();
         if self.positions.contains_key(&uri) {
-            return;
+            return None;
         }
         let (item, listed) = DeclaredResource::new(entry);
         if item.is_on_disk() {
@@ -47,7 +47,7 @@ impl DeclaredResources {
         }
         self.positions.insert(uri, place);
         self.items.push(Arc::new(item));
-        self.listing.push(listed);
+        Some(listed)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -79,14 +79,14 @@ impl DeclaredResources {
     ) -> Result<Page<Resource>> {
         let place = |key: &str| self.positions.get(&Uri::parse(key).ok()?).copied();
         let (start, end) = page_range(paging, self.len(), place)?;
-        let mut items = self.listing[start..end].to_vec();
+        let mut items = Items::shared(&self.listing, start..end);
         self.refresh_from_disk(start, &mut items).await?;
         items.retain(|item| paging.shows(item));
         let next = (end < self.len()).then(|| cursor_after(self.listing[end - 1].uri.as_str()));
         Ok(Page { next, ..Page::from_items(items, freshness) })
     }
 
-    async fn refresh_from_disk(&self, start: usize, listed: &mut [Arc<Resource>]) -> Result<()> {
+    async fn refresh_from_disk(&self, start: usize, listed: &mut Items<Resource>) -> Result<()> {
         let first = self.on_disk.partition_point(|place| *place < start);
         let end = self.on_disk.partition_point(|place| *place < start + listed.len());
         let places = &self.on_disk[first..end];
@@ -98,6 +98,7 @@ impl DeclaredResources {
         let seen =
             run_blocking(move || Ok(items.iter().map(|item| item.describe_from_disk()).collect()));
         let seen: Vec<Arc<Resource>> = seen.await?;
+        let listed = listed.to_mut();
         for (place, resource) in places.iter().zip(seen) {
             listed[place - start] = resource;
         }

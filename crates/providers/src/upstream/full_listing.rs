@@ -129,10 +129,9 @@ impl Inner {
         let why = "the server cannot list the children of a resource; these come from the URI \
                    paths in its full list";
         Ok(Page {
-            items: items.to_vec(),
             next: last.map(|last| place.after(last.key()).encode()),
             absent: vec![Absence { name: "collection".to_owned(), reason: why.to_owned() }],
-            ..Page::from_items(Vec::new(), whole.freshness)
+            ..Page::from_items(items.to_vec(), whole.freshness)
         })
     }
 }

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use client::{decode_skill_index, derive_index_entry, with_trace};
 use machinery::RequiredFreshness;
 use resource::{
-    Absence, Context, Error, ErrorKind, Freshness, Page, PageRequest, Result, SKILL_INDEX_URI,
-    Skill, SkillFiles, SkillIndexEntry, Skills, Uri,
+    Absence, Context, Error, ErrorKind, Freshness, Items, Page, PageRequest, Result,
+    SKILL_INDEX_URI, Skill, SkillFiles, SkillIndexEntry, Skills, Uri,
 };
 
 use super::error_mapping::public_error;
@@ -95,7 +95,7 @@ impl Inner {
             // Some servers answer every URI with a text.
             return Ok(None);
         };
-        let items = entries.into_iter().map(Arc::new).collect();
+        let items: Items<_> = entries.into_iter().map(Arc::new).collect();
         let absent = has_more.then(cut_index).into_iter().collect();
         Ok(Some(Page { absent, ..Page::from_items(items, content.freshness) }))
     }
@@ -141,7 +141,8 @@ impl Skills for Upstream {
             return Ok(page);
         }
         let listed = self.list_skills(ctx, paging).await?;
-        let items = listed.items.iter().map(|skill| Arc::new(derive_index_entry(skill))).collect();
+        let derived = listed.items.iter().map(|skill| Arc::new(derive_index_entry(skill)));
+        let items: Items<_> = derived.collect();
         let mut absent = listed.absent;
         absent.extend(listed.next.is_some().then(cut_index));
         Ok(Page { absent, ..Page::from_items(items, listed.freshness) })

@@ -42,7 +42,7 @@ impl BasketRegistry {
         // Without baskets, other lists may be cached for as long as they say.
         let ttl = if baskets.is_empty() { Duration::MAX } else { LIST_TTL };
         let freshness = Freshness { ttl, scope: CacheScope::Private };
-        Ok(Page { items, next, freshness, ..Page::empty() })
+        Ok(Page { next, ..Page::from_items(items, freshness) })
     }
 
     /// One page of the resources in a basket. Those that do not exist for the principal any more

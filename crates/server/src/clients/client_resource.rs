@@ -62,7 +62,7 @@ impl Provider for ClientRegistry {
         }
         let mut items = vec![Arc::new(self.describe(&self.status_json(ctx)))];
         items.retain(|item| paging.shows(item));
-        Ok(Page { items, ..Page::empty() })
+        Ok(Page::from_items(items, Freshness::default()))
     }
 
     /// None: a template would cost each model that lists them tokens, and programs know the URI.

@@ -154,7 +154,7 @@ impl DecodedRequest {
     ) -> Result<Self, Refusal> {
         if let Call::Read { uri, input_response: Some(reply), .. } = &mut self.call {
             let principal = self.exchange.ctx.principal();
-            let binding = StateBinding { principal, about: uri.as_str(), arguments: "" };
+            let binding = StateBinding { principal, about: uri.as_str(), params: None };
             let opened = server.state_seal.open_params(binding, reply);
             *reply = opened.map_err(|error| Refusal::invalid_params(error.message.into_owned()))?;
         }

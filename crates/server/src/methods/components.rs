@@ -6,7 +6,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use protocol::inbound::prompt::ContextPrompt;
 use protocol::inbound::shape::relayed_result::adapt_result;
-use protocol::outbound::input_request::canonical_arguments;
 use protocol::{BuiltinTool, Reply};
 use resource::{
     CacheScope, Completion, Component, ComponentCall, ComponentKind, Context, Cursor, Error,
@@ -127,7 +126,7 @@ async fn list_prompts(
         // Our own prompt wins over an upstream one of the same name.
         page.items.retain(|prompt| prompt.name != ContextPrompt::NAME);
         if paging.cursor.is_none() {
-            page.items.insert(0, ContextPrompt::definition());
+            page.items.to_mut().insert(0, ContextPrompt::definition());
         }
     }
     Ok(page)
@@ -168,13 +167,13 @@ pub(crate) async fn call_relayed(
     params: &Json,
 ) -> Result<Reply> {
     let about = format!("{kind:?} {name}");
-    let arguments = &canonical_arguments(params);
-    let binding = StateBinding { principal: exchange.ctx.principal(), about: &about, arguments };
+    let principal = exchange.ctx.principal();
+    let binding = StateBinding { principal, about: &about, params: Some(params) };
     let params = &server.state_seal.open_params(binding, params)?;
     let calling = ComponentCall { kind, name, params, uri_rewrite: &IdentityRewrite };
     let given = require_relay(server)?.call_component(&exchange.ctx, &calling).await?;
     let given = server.state_seal.seal_result(binding, &given)?;
-    let given = seal_created_task(server, exchange.ctx.principal(), (name, params), given)?;
+    let given = seal_created_task(server, principal, (name, params), given)?;
     Ok(Reply::UpstreamResult(adapt_result(&given, exchange.dialect)?))
 }
 

@@ -149,7 +149,7 @@ pub(crate) async fn read_resource(
         }
         Content::InputRequired(asked) => {
             let principal = ctx.principal();
-            let binding = StateBinding { principal, about: uri.as_str(), arguments: "" };
+            let binding = StateBinding { principal, about: uri.as_str(), params: None };
             let asked = server.state_seal.seal_result(binding, &asked)?;
             return Ok(Reply::UpstreamResult(adapt_result(&asked, exchange.dialect)?));
         }

@@ -201,7 +201,7 @@ impl ListFrame {
         let ask = PageRequest::new(self.page_cursor.clone(), PAGE_SIZE);
         let ask = ask.with_filter(Some(Arc::clone(filter)));
         let page = server.provider.list(ctx, self.parent.as_ref(), &ask).await?;
-        let mut items: VecDeque<Arc<Resource>> = page.items.into();
+        let mut items: VecDeque<Arc<Resource>> = page.items.into_iter().collect();
         let given = self.last_uri.as_ref().map(|last| {
             let found = items.iter().position(|item| item.uri == *last);
             // The last returned item is gone, so the items behind it moved up by one.

@@ -84,7 +84,7 @@ impl Provider for WatcherRegistry {
         }
         let mut items = vec![Arc::new(self.describe(&self.status_json(ctx)))];
         items.retain(|item| paging.shows(item));
-        Ok(Page { items, ..Page::empty() })
+        Ok(Page::from_items(items, Freshness::default()))
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
@@ -94,7 +94,7 @@ impl Provider for WatcherRegistry {
         let mut template = Template::new(UriTemplate::parse(self.uri.as_str())?, "subscriptions");
         template.description = Some(DESCRIPTION.to_owned());
         template.mime = Some(JSON_MIME.to_owned());
-        Ok(Page { items: vec![Arc::new(template)], ..Page::empty() })
+        Ok(Page::from_items(vec![Arc::new(template)], Freshness::default()))
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {

@@ -37,7 +37,7 @@ pub(super) async fn fill_page<T, F: Future<Output = Result<Page<T>>> + Send>(
         page.items.retain(|item| shows(item));
         denied = found - page.items.len();
         if left > 0 {
-            filled.items.append(&mut page.items);
+            filled.items.append(page.items);
             filled.absent.append(&mut page.absent);
         } else if !page.items.is_empty() {
             break;

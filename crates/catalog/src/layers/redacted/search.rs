@@ -36,7 +36,7 @@ impl Search for RedactedProvider {
             let masked = hits.iter().map(|hit| self.masked_hit(ctx, hit, &request.query));
             shown.extend(join_all(masked).await.into_iter().flatten());
         }
-        page.items = shown;
+        page.items = shown.into();
         self.masker.mask_members(&mut page.extra);
         Ok(page)
     }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use archive::{ArchiveKind, Member};
 use async_trait::async_trait;
 use resource::{
-    Content, Context, Error, ErrorKind, Facets, Freshness, Page, PageRequest, Provider,
+    Content, Context, Error, ErrorKind, Facets, Freshness, Items, Page, PageRequest, Provider,
     ReadRequest, Reading, Resource, Result, Template, Uri, Watch, Window,
 };
 
@@ -324,12 +324,12 @@ impl UnpackedProvider {
     }
 
     fn describe_own(&self, found: Arc<Resource>) -> Arc<Resource> {
-        let described = self.describe_archives(vec![Arc::clone(&found)]);
-        described.ok().and_then(|mut items| items.pop()).unwrap_or(found)
+        let described = self.describe_archives(vec![Arc::clone(&found)].into());
+        described.ok().and_then(|items| items.into_iter().next()).unwrap_or(found)
     }
 
     /// Describes the archives among `items` as collections.
-    fn describe_archives(&self, items: Vec<Arc<Resource>>) -> Result<Vec<Arc<Resource>>> {
+    fn describe_archives(&self, items: Items<Resource>) -> Result<Items<Resource>> {
         self.archive_memo.map(items, |item| {
             Ok(Some(if kind_of_uri(&item.uri).is_some() { describe_archive(item) } else { item }))
         })

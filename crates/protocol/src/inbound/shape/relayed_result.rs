@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::inbound::tool::single_line;
 use crate::json::raw_object::{
-    JsonEdits, ObjectWriter, RawMembers, RawObject, members_of, parse_elements, parse_members,
-    parse_string,
+    JsonEdits, ObjectWriter, RawMembers, RawObject, may_contain, members_of, parse_elements,
+    parse_members, parse_string,
 };
 use crate::json::sanitize::sanitize_json;
 use crate::revision::{Dialect, Revision};
@@ -55,14 +55,14 @@ pub(crate) fn is_tool_error(result: &str) -> bool {
     let is_error =
         |(name, raw): &(Cow<'_, str>, &RawValue)| name == "isError" && raw.get() == "true";
     // Most results do not have the word, and a large one need not be parsed for it.
-    result.contains("\"isError\"") && members_of(result).iter().any(is_error)
+    may_contain(result, "isError") && members_of(result).iter().any(is_error)
 }
 
 /// Puts the annotations of embedded resources where the client looks for them (S2093-26, S2093-27, B-14):
 /// inside the resource, and beside it too for a client that does not know SEP-2093. `None` if they
 /// are there already.
 fn place_annotations(text: &str, knows_sep2093: bool) -> Option<String> {
-    if !text.contains("annotations") {
+    if !may_contain(text, "annotations") {
         return None;
     }
     let mut edits = JsonEdits::new(text);
@@ -189,6 +189,16 @@ fn downgrade_messages(raw: &RawValue, revision: Revision) -> String {
 
 /// Adapts one content block, or an array of them.
 fn downgrade_blocks(raw: &RawValue, revision: Revision) -> String {
+    let newer = [
+        ("resource_link", revision.knows_links()),
+        ("audio", revision.knows_audio()),
+        ("_meta", revision.knows_meta()),
+        ("icons", revision.knows_icons()),
+        ("annotations", revision.knows_titles()),
+    ];
+    if newer.iter().all(|&(word, is_known)| is_known || !may_contain(raw.get(), word)) {
+        return raw.get().to_owned();
+    }
     if !raw.get().starts_with('[') {
         return downgrade_block(raw, revision);
     }
@@ -319,6 +329,9 @@ mod tests {
         assert_eq!(v25_03["content"][2], plain);
         assert_eq!(v25_03["content"][3]["resource"], json!({ "uri": "a:2", "text": "" }));
         assert_eq!(oldest["content"][1], json!({ "type": "text", "text": "[audio, audio/wav]" }));
+        let escaped = result.to_string().replace("\"audio\"", r#""\u0061udio""#).into();
+        let told = adapt_result(&escaped, Dialect::full(Revision::ALL[4])).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(told.as_str()).unwrap(), oldest);
     }
 
     #[test]

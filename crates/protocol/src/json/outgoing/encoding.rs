@@ -36,7 +36,7 @@ pub(super) fn escape_chunk(chunk: &[u8], last: &mut Bytes) -> Bytes {
 }
 
 /// Appends `text` as the inside of a JSON string. Replaces invalid UTF-8.
-pub(super) fn escape(text: &[u8], into: &mut Vec<u8>) {
+pub(crate) fn escape(text: &[u8], into: &mut Vec<u8>) {
     match simdutf8::basic::from_utf8(text) {
         Ok(text) => escape_str(text, into),
         Err(_) => escape_str(&String::from_utf8_lossy(text), into),

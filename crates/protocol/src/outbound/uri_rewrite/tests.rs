@@ -44,6 +44,17 @@ fn only_the_uris_of_links_and_embedded_resources_change() {
     assert_eq!(up(text, UriLocation::CallResult), expected);
 }
 
+/// Names and types with escapes are the same names and types.
+#[test]
+fn escapes_hide_no_link() {
+    let text = r#"{"content":[{"type":"\u0072esource_link","uri":"a:1"}],
+        "messages":[{"content":{"typ\u0065":"r\u0065source_link","uri":"a:2"}}]}"#;
+    let expected = text.replace("a:1", "notes+a:1").replace("a:2", "notes+a:2");
+    assert_eq!(up(text, UriLocation::CallResult), expected);
+    let tool = r#"{"_meta":{"ui\/r\u0065sourceUri":"ui://z"}}"#;
+    assert_eq!(up(tool, UriLocation::ToolDescription), tool.replace("ui://", "notes+ui://"));
+}
+
 #[test]
 fn a_prompt_may_say_one_thing_or_several() {
     let link = r#"{"type":"resource_link","uri":"a:1"}"#;

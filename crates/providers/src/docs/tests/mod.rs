@@ -89,7 +89,7 @@ fn uri(text: &str) -> Uri {
 async fn try_list(served: &Documentation, parent: &str) -> Result<Vec<Arc<Resource>>, Error> {
     let parent = (!parent.is_empty()).then(|| uri(parent));
     let page = served.list(&local_context(), parent.as_ref(), &PageRequest::first(1000)).await?;
-    Ok(page.items)
+    Ok(page.items.into())
 }
 
 /// The names of a list.

@@ -1,4 +1,4 @@
-//! Tests of the cache of small files: an entry is used only while the file is unchanged and visible.
+//! Tests of the cache of files: an entry is used only while the file is unchanged and visible.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -63,11 +63,15 @@ async fn a_cached_file_keeps_its_limit_and_its_windows() {
 }
 
 #[tokio::test]
-async fn large_and_fresh_files_are_not_cached() {
-    let tree = Tree::of(["small.txt"]);
-    tree.write("large.txt", vec![b'x'; 64 * 1024 + 1]);
+async fn files_beyond_a_mebibyte_are_not_cached() {
+    const MEBIBYTE: usize = 1 << 20;
+    let tree = Tree::of([]);
+    tree.write("largest.txt", vec![b'x'; MEBIBYTE]);
+    tree.write("larger.txt", vec![b'x'; MEBIBYTE + 1]);
     let desk = tree.serve(ListingMode::Tree);
-    wait_until_cached(&desk, "file:///small.txt").await;
-    let read = async || desk.whole("file:///large.txt").await.unwrap().resource;
+    wait_until_cached(&desk, "file:///largest.txt").await;
+    let read = async || desk.whole("file:///larger.txt").await.unwrap().resource;
     assert!(!Arc::ptr_eq(&read().await, &read().await));
+    tree.write("largest.txt", "short");
+    assert_eq!(desk.text("file:///largest.txt").await, "short");
 }

@@ -28,7 +28,7 @@ async fn search(
 ) -> Result<Vec<Arc<SearchHit>>, resource::Error> {
     let search = upstream.facets().search.unwrap();
     let ctx = testkit::local_context();
-    Ok(within_timeout(search.search(&ctx, request)).await?.items)
+    Ok(within_timeout(search.search(&ctx, request)).await?.items.into())
 }
 
 fn uris(hits: &[Arc<SearchHit>]) -> Vec<&str> {

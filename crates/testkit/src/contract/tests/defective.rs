@@ -67,7 +67,7 @@ impl DefectiveProvider {
                 page.items.push(Arc::clone(&page.items[0]));
             }
             Defect::SkipsOne if paging.cursor.is_some() && page.next.is_none() => {
-                drop(page.items.pop());
+                drop(page.items.to_mut().pop());
             }
             Defect::ChangesOrder if asked % 2 == 1 => page.items.reverse(),
             _ => {}

@@ -15,7 +15,7 @@ async fn wait_until_cached(served: &ServedFs, parent: Option<&str>) -> Vec<Arc<R
         let before = served.0.root.stat_count();
         let page = served.page(parent, None, 100).await.unwrap();
         if served.0.root.stat_count() == before {
-            return page.items;
+            return page.items.into();
         }
     }
     panic!("the page still makes stat calls");
