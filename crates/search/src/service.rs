@@ -1,5 +1,8 @@
 //! Answers queries: what the index finds, checked and read under the context of whoever asks.
 
+mod prepared_query;
+mod suggestion;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -13,11 +16,10 @@ use crate::find::{FindRequest, FoundResource, FoundResources, find, required_uri
 use crate::hit::PassageHit;
 use crate::index::coverage::Coverage;
 use crate::index::{SearchIndex, index_error};
-use crate::meaning::MeaningQuery;
 use crate::plan::QueryPlan;
 use crate::snippet::snippet;
-use crate::spelling::similar_words;
 use crate::text::read_passage;
+use prepared_query::PreparedQuery;
 
 /// How long a query waits for an index that is being filled.
 const FILL_WAIT: Duration = Duration::from_millis(800);
@@ -36,8 +38,6 @@ const MAX_SNIPPET_BYTES: u64 = 8 << 10;
 /// How many queries run at a time: in all, of one principal, and waiting; and how long one waits.
 const MAX_QUERIES: (usize, usize, usize) = (4, 2, 64);
 const MAX_WAIT: Duration = Duration::from_secs(10);
-/// How many words of a query get a suggestion.
-const MAX_SUGGESTED_WORDS: usize = 4;
 
 /// How a query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,15 +81,6 @@ pub struct SearchResults {
     pub absent: Vec<Absence>,
     /// Why the meaning did not count, though a model is configured.
     pub without_meaning: Option<String>,
-}
-
-/// A query, ready to be run.
-struct PreparedQuery {
-    plan: QueryPlan,
-    mode: SearchMode,
-    meaning: Option<MeaningQuery>,
-    /// Why the meaning does not count, though a model is configured.
-    without_meaning: Option<String>,
 }
 
 /// How far a search looks.
@@ -160,7 +151,7 @@ impl SearchService {
 
     /// Answers `query` with what the principal of `ctx` may see.
     pub async fn search(&self, ctx: &Context, query: &SearchQuery) -> Result<SearchResults> {
-        let prepared = Arc::new(self.prepare(query).await?);
+        let prepared = Arc::new(PreparedQuery::prepare(&self.index, query).await?);
         let mut reach = SearchReach::new(query);
         let find = async {
             self.wait_filled(ctx).await;
@@ -236,7 +227,7 @@ impl SearchService {
         ctx: &Context,
         query: &SearchQuery,
     ) -> Result<Vec<(Arc<Resource>, FoundResource)>> {
-        let prepared = Arc::new(self.prepare(query).await?);
+        let prepared = Arc::new(PreparedQuery::prepare(&self.index, query).await?);
         self.wait_filled(ctx).await;
         let mut reach = SearchReach::new(query);
         loop {
@@ -294,56 +285,6 @@ impl SearchService {
         Ok(required)
     }
 
-    /// Another spelling of a query: of words that find nothing, if another spelling does. Where the
-    /// query finds something, only words that the index does not have are tried.
-    async fn suggest(
-        &self,
-        ctx: &Context,
-        query: &SearchQuery,
-        plan: &QueryPlan,
-        is_empty: bool,
-    ) -> Option<String> {
-        let store = self.index.state.store();
-        let unknown = plan.unknown_words(&store.reader.searcher(), &store.fields);
-        if !is_empty && unknown.is_empty() {
-            return None;
-        }
-        let mut words: Vec<String> = query.text.split_whitespace().map(str::to_owned).collect();
-        let mut is_changed = false;
-        for word in words.iter_mut().take(MAX_SUGGESTED_WORDS) {
-            let folded = analysis::fold(word);
-            let is_tried = is_empty || unknown.iter().any(|one| analysis::fold(one) == folded);
-            if !is_tried || self.finds(ctx, query, &folded).await {
-                continue;
-            }
-            let store = self.index.state.store();
-            let similar = {
-                let folded = folded.clone();
-                tokio::task::spawn_blocking(move || similar_words(&store, &folded)).await
-            };
-            for other in similar.ok().and_then(std::result::Result::ok).unwrap_or_default() {
-                if self.finds(ctx, query, &other).await {
-                    (*word, is_changed) = (other, true);
-                    break;
-                }
-            }
-        }
-        is_changed.then(|| words.join(" "))
-    }
-
-    /// Whether `text` alone finds something that the principal may see.
-    async fn finds(&self, ctx: &Context, query: &SearchQuery, text: &str) -> bool {
-        let query = SearchQuery { text: text.to_owned(), limit: 3, skip: 0, ..query.clone() };
-        let Ok(found) = self.find_visible(ctx, &query).await else { return false };
-        for (resource, found) in found {
-            // What may be listed and not read tells none of its words.
-            if self.hit(ctx, resource, found, &HashSet::new()).await.is_some() {
-                return true;
-            }
-        }
-        false
-    }
-
     pub(crate) fn provider(&self) -> &dyn Provider {
         &*self.provider
     }
@@ -378,32 +319,6 @@ impl SearchService {
             }
         };
         self.index.wait_complete(FILL_WAIT, report).await;
-    }
-
-    /// Parses a query, and asks the model for the meaning of its words.
-    async fn prepare(&self, query: &SearchQuery) -> Result<PreparedQuery> {
-        let (plan, mode) = (QueryPlan::new(&query.text)?, query.mode);
-        let words = plan.words();
-        let (mut meaning, mut without_meaning) = (None, None);
-        if mode != SearchMode::Words && !words.is_empty() {
-            match self.index.meaning() {
-                Ok(Some(index)) => match index.query(&words).await {
-                    Ok(query) => meaning = Some(query),
-                    Err(error) if mode == SearchMode::Meaning => return Err(error),
-                    Err(error) => {
-                        tracing::warn!("a search went without meaning: {}", error.with_causes());
-                        without_meaning = Some(error.message.into_owned());
-                    }
-                },
-                Ok(None) if mode == SearchMode::Meaning => return Err(no_model()),
-                Ok(None) => {}
-                Err(reason) if mode == SearchMode::Meaning => {
-                    return Err(Error::unavailable(reason));
-                }
-                Err(reason) => without_meaning = Some(reason),
-            }
-        }
-        Ok(PreparedQuery { plan, mode, meaning, without_meaning })
     }
 
     /// What the index finds, by words, by meaning or by both, on a thread for blocking work.
@@ -473,10 +388,4 @@ impl SearchService {
         let FoundResource { score, reasons, .. } = found;
         Some(PassageHit { resource, place, snippet, score, reasons, passages, from: None })
     }
-}
-
-fn no_model() -> Error {
-    Error::invalid(
-        "no model for meaning is configured here; search by words, or set `model` in [search]",
-    )
 }
