@@ -97,6 +97,7 @@ pub const DEPENDENCY_TABLE: &[DependencyRule] = &[
             "base64-simd",
             "blake3",
             "bytes",
+            "fearless_simd",
             "futures-core",
             "humantime",
             "json-escape-simd",

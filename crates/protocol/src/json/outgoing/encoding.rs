@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 
+use super::escape::escape_long;
+
 /// Bytes of a body to encode at a time. A multiple of 3, so base64 chunks join unpadded.
 pub(super) const CHUNK_BYTES: usize = 96 * 1024;
 
-/// Bytes of text to escape in one step, which bounds the buffer that escaping reserves.
-const ESCAPE_STEP: usize = 4 * 1024;
+/// The shortest text for which [`escape_long`] is faster than `json_escape_simd`.
+const MIN_LONG_TEXT: usize = 512;
 
 /// The length of the next text chunk. It ends between characters.
 pub(super) fn text_chunk_len(bytes: &Bytes) -> usize {
@@ -43,26 +45,25 @@ pub(crate) fn escape(text: &[u8], into: &mut Vec<u8>) {
     }
 }
 
-fn escape_str(mut text: &str, into: &mut Vec<u8>) {
-    while !text.is_empty() {
-        let (step, rest) = text.split_at(text.floor_char_boundary(ESCAPE_STEP));
-        // The opening quote takes the place of the last byte, so that nothing has to move.
-        let before = into.pop();
-        let start = into.len();
-        json_escape_simd::escape_into(step, into);
-        into.pop();
-        match before {
-            Some(byte) => into[start] = byte,
-            None => drop(into.remove(start)),
-        }
-        text = rest;
+fn escape_str(text: &str, into: &mut Vec<u8>) {
+    if text.len() >= MIN_LONG_TEXT {
+        return escape_long(text, into);
+    }
+    // The opening quote takes the place of the last byte, so that nothing has to move.
+    let before = into.pop();
+    let start = into.len();
+    json_escape_simd::escape_into(text, into);
+    into.pop();
+    match before {
+        Some(byte) => into[start] = byte,
+        None => drop(into.remove(start)),
     }
 }
 
 /// Buffer for `length` bytes of text, of which few need escaping.
 pub(super) fn escape_capacity(length: usize) -> usize {
-    // `json_escape_simd` reserves six times the length of each step, and 35 bytes.
-    length * 9 / 8 + 6 * ESCAPE_STEP.min(length) + 35
+    // `json_escape_simd` reserves six times the length of a short text, and 35 bytes.
+    length * 9 / 8 + 6 * MIN_LONG_TEXT.min(length) + 35
 }
 
 pub(super) fn encode_base64(bytes: &[u8], last: &mut Bytes) -> Bytes {
