@@ -22,6 +22,8 @@ pub struct HealthStatus {
     pub state: HealthState,
     /// A message for people, such as that the source finds changes by polling.
     pub message: Option<String>,
+    /// What caused that, in words that may tell of what is served: access rules leave them out.
+    pub cause: Option<String>,
     /// When it entered this state; `None` if it was never in another.
     pub since: Option<SystemTime>,
     /// Further facts, by name.
@@ -51,12 +53,20 @@ impl HealthStatus {
 
     /// A health with this state and message, without further facts.
     pub fn new(state: HealthState, message: Option<String>) -> Self {
-        Self { state, message, since: None, facts: Vec::new() }
+        Self { state, message, cause: None, since: None, facts: Vec::new() }
     }
 
     /// The source serves, but with a restriction that the message describes.
     pub fn degraded(words: impl Into<String>) -> Self {
         Self::new(HealthState::Degraded, Some(words.into()))
+    }
+
+    /// The message with its cause.
+    pub fn words(&self) -> Option<String> {
+        match (&self.message, &self.cause) {
+            (Some(message), Some(cause)) => Some(format!("{message}: {cause}")),
+            (one, other) => one.clone().or_else(|| other.clone()),
+        }
     }
 }
 

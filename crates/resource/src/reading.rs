@@ -54,6 +54,25 @@ impl Reading {
         let part = Part { resource: Arc::new(resource), body, slice };
         Ok(Self::new(Content::Parts(vec![part]), freshness))
     }
+
+    /// Keeps the parts that `keeps` accepts, which may also change them, and counts the others off.
+    pub fn retain_parts(&mut self, keeps: impl FnMut(&mut Part) -> bool) {
+        let Content::Parts(parts) = &mut self.content else { return };
+        let found = parts.len();
+        parts.retain_mut(keeps);
+        let removed = found - parts.len();
+        self.count_off(removed);
+    }
+
+    /// Counts off parts that were removed. The number comes from the source, which may have counted
+    /// fewer parts than it sent.
+    pub fn count_off(&mut self, removed: usize) {
+        let left = match &self.content {
+            Content::Parts(parts) => parts.len(),
+            Content::Collection(_) | Content::InputRequired(_) => 0,
+        };
+        self.total_parts = self.total_parts.saturating_sub(removed).max(left);
+    }
 }
 
 /// What a read returns: content, a collection without content, or a request for input.
@@ -321,14 +340,13 @@ impl Slice {
 
     /// The part to read after this one; `None` before the end of this one, and after the last.
     pub fn next_part(&self) -> Option<usize> {
-        let next = self.part + 1;
+        let next = self.part.checked_add(1)?;
         (self.next_offset().is_none() && next < self.total_parts).then_some(next)
     }
 
     /// The offset where the next range of the part begins; `None` at its end.
     pub fn next_offset(&self) -> Option<u64> {
-        let end = self.offset + self.length;
-        (end < self.total).then_some(end)
+        self.offset.checked_add(self.length).filter(|end| *end < self.total)
     }
 
     /// The line where the next range begins; `None` at the end, inside a line, or without line
@@ -336,7 +354,7 @@ impl Slice {
     pub fn next_line(&self) -> Option<u64> {
         self.next_offset()?;
         let lines = self.lines.as_ref().filter(|lines| !lines.truncated)?;
-        Some(lines.start + lines.count)
+        lines.start.checked_add(lines.count)
     }
 
     /// Where the next range begins: at a line after whole lines, else at a byte, or at the next
@@ -349,64 +367,4 @@ impl Slice {
 }
 
 #[cfg(test)]
-mod tests {
-    use bytes::Bytes;
-    use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
-
-    use super::Window;
-    use crate::error::ErrorKind;
-
-    fn window(offset: u64, length: u64) -> Window {
-        Window::Part { offset, length, etag: None }
-    }
-
-    proptest! {
-        #[test]
-        fn windows_of_a_text_hold_whole_characters_and_join_to_the_whole(
-            text in ".{0,20}", length in 0_u64..9,
-        ) {
-            let bytes = Bytes::from(text.clone());
-            let (mut joined, mut offset) = (String::new(), 0);
-            loop {
-                let (part, slice) = window(offset, length).cut(&bytes, true);
-                let part = std::str::from_utf8(&part).unwrap();
-                prop_assert!(part.len() as u64 <= length || part.chars().count() == 1);
-                joined.push_str(part);
-                let Some(next) = slice.unwrap().next_offset() else { break };
-                offset = next;
-            }
-            prop_assert_eq!(joined, text);
-        }
-
-        #[test]
-        fn an_offset_inside_a_character_moves_to_the_next(text in ".{0,20}", offset in 0_u64..90) {
-            let bytes = Bytes::from(text.clone());
-            let slice = window(offset, 4).cut(&bytes, true).1.unwrap();
-            let start = text.ceil_char_boundary(text.len().min(offset as usize));
-            prop_assert_eq!(slice.offset, start as u64);
-        }
-
-        #[test]
-        fn a_blob_is_cut_anywhere(bytes in any::<Vec<u8>>(), offset: u64, length: u64) {
-            let bytes = Bytes::from(bytes);
-            let total = bytes.len();
-            let start = usize::try_from(offset).map_or(total, |start| start.min(total));
-            let length = usize::try_from(length).unwrap_or(total).max(1);
-            let (part, slice) = window(offset, length as u64).cut(&bytes, false);
-            prop_assert_eq!(&part[..], &bytes[start..start.saturating_add(length).min(total)]);
-            prop_assert_eq!(slice.unwrap().length, part.len() as u64);
-        }
-    }
-
-    #[test]
-    fn a_window_checks_its_version_and_its_limit() {
-        let pinned = Window::Part { offset: 0, length: 1, etag: Some("a".to_owned()) };
-        assert!(pinned.check(Some("a"), 9).is_ok());
-        assert_eq!(pinned.check(Some("b"), 9).unwrap_err().kind, ErrorKind::Changed);
-        assert_eq!(pinned.check(None, 9).unwrap_err().kind, ErrorKind::Changed);
-        assert!(Window::Whole { limit: 9 }.check(None, 9).is_ok());
-        let whole = Window::Whole { limit: 8 };
-        assert_eq!(whole.check(None, 9).unwrap_err().kind, ErrorKind::TooLarge);
-        assert_eq!(whole.cut(&Bytes::from("日本"), true), (Bytes::from("日本"), None));
-    }
-}
+mod tests;

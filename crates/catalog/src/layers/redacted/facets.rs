@@ -23,7 +23,7 @@ impl MountMasker {
     fn mask_completion(&self, mut completion: Completion) -> Completion {
         let found = completion.values.len();
         completion.values.retain(|value| matches!(self.mask_text(value), Cow::Borrowed(_)));
-        completion.total -= found - completion.values.len();
+        completion.total = completion.total.saturating_sub(found - completion.values.len());
         self.mask_members(&mut completion.extra);
         completion
     }
@@ -129,8 +129,8 @@ impl Health for RedactedProvider {
     fn health(&self, ctx: &Context) -> HealthStatus {
         let health = self.inner.facets().health;
         let mut status = health.map_or_else(HealthStatus::ready, |health| health.health(ctx));
-        if let Some(message) = &mut status.message {
-            self.masker.mask_string(message);
+        for words in status.message.iter_mut().chain(&mut status.cause) {
+            self.masker.mask_string(words);
         }
         status.facts.iter_mut().for_each(|(_, fact)| self.masker.mask_fact(fact));
         status

@@ -267,7 +267,8 @@ impl Provider for RedactedProvider {
             Content::Parts(parts) if !is_masked => {
                 let found = parts.len();
                 Box::pin(self.content.mask_members_of(ctx, uri, parts)).await;
-                reading.total_parts -= found - parts.len();
+                let removed = found - parts.len();
+                reading.count_off(removed);
             }
             Content::Parts(_) => {}
         }

@@ -26,9 +26,13 @@ pub(super) fn decode_slice(
     let invalid = || MalformedMessage::new("contents: invalid window");
     let bounds: WindowBounds = parse_object(json).map_err(|_| invalid())?;
     bounds.offset.checked_add(length).filter(|end| *end <= bounds.total).ok_or_else(invalid)?;
-    let slice = Slice::new(bounds.offset, length, bounds.total);
+    let (part, total_parts) = (bounds.part.unwrap_or(0), bounds.total_parts.unwrap_or(1));
+    if part >= total_parts {
+        return Err(invalid());
+    }
+    let slice = Slice::new(bounds.offset, length, bounds.total).of_part(part, total_parts);
     resource.etag = resource.etag.take().or(bounds.etag);
-    Ok(Some(slice.of_part(bounds.part.unwrap_or(0), bounds.total_parts.unwrap_or(1))))
+    Ok(Some(slice))
 }
 
 #[cfg(test)]
@@ -48,7 +52,18 @@ mod tests {
             decoded(r#"{"offset":2,"total":9,"part":1,"total_parts":3,"etag":"e"}"#, 4).unwrap();
         assert_eq!((slice.offset, slice.length, slice.total), (2, 4, 9));
         assert_eq!((slice.part, slice.total_parts, etag.as_deref()), (1, 3, Some("e")));
-        let odd = ["{}", "[2,9]", "5", r#"{"offset":6,"total":9}"#, r#"{"offset":-1,"total":9}"#];
+        let odd = [
+            "{}",
+            "[2,9]",
+            "5",
+            r#"{"offset":6,"total":9}"#,
+            r#"{"offset":-1,"total":9}"#,
+            r#"{"offset":18446744073709551615,"total":18446744073709551615}"#,
+            r#"{"offset":0,"total":9,"part":1}"#,
+            r#"{"offset":0,"total":9,"part":3,"total_parts":3}"#,
+            r#"{"offset":0,"total":9,"total_parts":0}"#,
+            r#"{"offset":0,"total":9,"part":18446744073709551615,"total_parts":18446744073709551615}"#,
+        ];
         for json in odd {
             assert!(decoded(json, 4).is_err(), "{json}");
         }
