@@ -1,12 +1,14 @@
 //! JSON-RPC error responses: codes, messages and data.
 //!
-//! Every error code that refdesk sends is defined in this file.
+//! Every error response to a client's request is made in this file; the codes stand in
+//! `json/error_code`.
 
 use resource::{Error, ErrorKind, Json, UpstreamError, Uri};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::json::error_code::ErrorCode;
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
 use crate::json::sanitize::sanitize_json;
@@ -22,26 +24,6 @@ pub struct Refusal {
     data: Option<ErrorData>,
     /// The id of a malformed request, if it could still be read.
     id: Option<RequestId>,
-}
-
-/// A JSON-RPC error code. The constants are the codes refdesk sends itself; an upstream server's
-/// codes pass through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ErrorCode(i64);
-
-impl ErrorCode {
-    const PARSE_ERROR: Self = Self(-32700);
-    const INVALID_REQUEST: Self = Self(-32600);
-    const METHOD_NOT_FOUND: Self = Self(-32601);
-    const INVALID_PARAMS: Self = Self(-32602);
-    const INTERNAL_ERROR: Self = Self(-32603);
-    const RESOURCE_NOT_FOUND: Self = Self(-32002);
-    const HEADER_MISMATCH: Self = Self(-32020);
-    /// The client lacks a capability that the request needs.
-    const MISSING_CAPABILITY: Self = Self(-32021);
-    const UNSUPPORTED_REVISION: Self = Self(-32022);
-    /// URL elicitation: the user must open a web page first (2025-11-25 only).
-    const URL_ELICITATION_REQUIRED: Self = Self(-32042);
 }
 
 impl Refusal {

@@ -4,6 +4,7 @@
 //! polls for more. A streamed body is never in memory as a whole.
 
 mod encoding;
+mod escape;
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -22,13 +23,14 @@ use self::encoding::{
     base64_chunk, blob_chunk_len, encode_base64, escape_capacity, escape_chunk, text_chunk_len,
 };
 use crate::inbound::refusal::Refusal;
+use crate::json::error_code::ErrorCode;
 use crate::json::frame::RequestId;
 
 /// Maximum size of a message of several pieces that is written as one buffer.
 const MAX_BUFFERED_BYTES: usize = 64 * 1024;
 
 /// The code of an answer that failed halfway: that of an internal error.
-pub const BROKEN_ANSWER: i64 = -32603;
+pub const BROKEN_ANSWER: i64 = ErrorCode::INTERNAL_ERROR.0;
 
 /// Notes how an answer goes while a transport sends it.
 pub trait AnswerWatcher: Debug + Send + Sync {

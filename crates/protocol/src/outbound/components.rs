@@ -125,7 +125,7 @@ pub fn public_request_params(params: Option<&RawValue>, rewrite: &dyn UriRewrite
 /// request (-32020 to -32029) and so means nothing to the client. The client does get -32021: it
 /// lacks a capability itself.
 pub fn public_error(error: &RpcError, rewrite: &dyn UriRewrite) -> Option<UpstreamError> {
-    if (-32029..=-32020).contains(&error.code) && !error.is_missing_capability() {
+    if error.error_code().is_about_protocol() && !error.is_missing_capability() {
         return None;
     }
     let public = |uri: &str| rewrite.to_public(uri);

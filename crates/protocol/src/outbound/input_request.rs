@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::json::error_code::ErrorCode;
 use crate::json::frame::RequestId;
 use crate::json::outgoing::Outgoing;
 use crate::json::raw_object::{
@@ -172,7 +173,7 @@ pub fn decode_input_response(outcome: Result<&RawValue, &RawValue>) -> Result<Js
     }
     outcome.map(|raw| raw.get().into()).map_err(|raw| {
         let odd = RawClientError {
-            code: -32603,
+            code: ErrorCode::INTERNAL_ERROR.0,
             message: "the client sent an invalid error object".into(),
             data: None,
         };

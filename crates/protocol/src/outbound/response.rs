@@ -10,6 +10,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
+use crate::json::error_code::ErrorCode;
 use crate::json::frame::RequestId;
 use crate::json::raw_object::{members_of, parse_object, parse_string};
 use crate::outbound::request::methods;
@@ -65,37 +66,46 @@ impl RpcError {
 
     /// -32601: we do not support this method.
     pub fn method_not_found(words: &str) -> Self {
-        Self { code: -32601, message: words.to_owned(), data: None }
+        Self { code: ErrorCode::METHOD_NOT_FOUND.0, message: words.to_owned(), data: None }
     }
 
     /// -32603: we could not handle the request.
     pub fn internal(words: &str) -> Self {
-        Self { code: -32603, message: words.to_owned(), data: None }
+        Self { code: ErrorCode::INTERNAL_ERROR.0, message: words.to_owned(), data: None }
+    }
+
+    pub(crate) fn error_code(&self) -> ErrorCode {
+        ErrorCode(self.code)
     }
 
     /// True if only servers of 2026-07-28 or later use this code.
     pub fn is_stateless_era(&self) -> bool {
-        (-32022..=-32020).contains(&self.code)
+        let codes = [
+            ErrorCode::HEADER_MISMATCH,
+            ErrorCode::MISSING_CAPABILITY,
+            ErrorCode::UNSUPPORTED_REVISION,
+        ];
+        codes.contains(&self.error_code())
     }
 
     /// True if the server does not support our protocol revision.
     pub fn is_unsupported_revision(&self) -> bool {
-        self.code == -32022
+        self.error_code() == ErrorCode::UNSUPPORTED_REVISION
     }
 
     /// True if the server found an HTTP header that does not match the body.
     pub fn is_header_mismatch(&self) -> bool {
-        self.code == -32020
+        self.error_code() == ErrorCode::HEADER_MISMATCH
     }
 
     /// True if the request needs a capability that the client did not declare.
     pub fn is_missing_capability(&self) -> bool {
-        self.code == -32021
+        self.error_code() == ErrorCode::MISSING_CAPABILITY
     }
 
     /// True if the server does not know the method.
     pub fn is_method_not_found(&self) -> bool {
-        self.code == -32601
+        self.error_code() == ErrorCode::METHOD_NOT_FOUND
     }
 
     /// True if the error means that a resource does not exist. Servers use several codes for
@@ -107,14 +117,14 @@ impl RpcError {
         let message = self.message.to_lowercase();
         let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
         let is_said = says(&["not found", "not_found", "notfound", "unknown resource"]);
-        match self.code {
-            -32002 => true,
-            -32602 => {
+        match self.error_code() {
+            ErrorCode::RESOURCE_NOT_FOUND => true,
+            ErrorCode::INVALID_PARAMS => {
                 is_said
                     || says(&["no such", "not exist"])
                     || (self.names_uri() && (message.is_empty() || says(&["invalid param"])))
             }
-            0 | -32603 => is_said,
+            ErrorCode(0) | ErrorCode::INTERNAL_ERROR => is_said,
             _ => false,
         }
     }
@@ -136,23 +146,25 @@ impl RpcError {
     /// True if the server words the error for whoever made the request: parameters that it
     /// rejects, or a code of its own.
     pub fn is_for_caller(&self) -> bool {
-        let is_own = self.is_application_error() || (-32019..=-32000).contains(&self.code);
-        is_own || matches!(self.code, -32602 | -32042)
+        let code = self.error_code();
+        let is_own = !code.is_reserved() || code.is_server_defined();
+        is_own || matches!(code, ErrorCode::INVALID_PARAMS | ErrorCode::URL_ELICITATION_REQUIRED)
     }
 
     /// True if the server rejects the parameters, such as a cursor.
     pub fn is_invalid_params(&self) -> bool {
-        self.code == -32602
+        self.error_code() == ErrorCode::INVALID_PARAMS
     }
 
     /// True if the code is the server's own: outside the range that JSON-RPC reserves.
     pub fn is_application_error(&self) -> bool {
-        !(-32768..=-32000).contains(&self.code)
+        !self.error_code().is_reserved()
     }
 
     /// True if the server does not know our session. Judged by the message: no code exists.
     pub fn is_unknown_session(&self) -> bool {
-        (-32019..=-32000).contains(&self.code) && self.message.to_lowercase().contains("session")
+        let says_session = self.message.to_lowercase().contains("session");
+        self.error_code().is_server_defined() && says_session
     }
 
     /// The revisions that the server supports instead of ours.

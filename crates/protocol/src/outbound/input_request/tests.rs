@@ -21,7 +21,7 @@ fn value(json: &str) -> Value {
     serde_json::from_str(json).unwrap()
 }
 
-/// 9.5: the gateway sends no input request that the client did not declare.
+/// M-02, 9.5: the gateway sends no input request that the client did not declare.
 #[test]
 fn only_what_was_declared_is_asked() {
     let asks =
@@ -49,7 +49,7 @@ fn capabilities_say_no_more_than_what_is_passed_on() {
     assert_eq!(value(&relayable_capabilities(&raw(&can), false).unwrap()), left);
 }
 
-/// M-01 to M-05.
+/// M-01, M-05.
 #[test]
 fn a_question_is_answered_by_asking_again() {
     let asked = json!({ "resultType": "input_required", "requestState": "st\u{e9}", "inputRequests": {

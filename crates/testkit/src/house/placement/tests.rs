@@ -21,9 +21,14 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "1:",
         "code == -32602",
         "crates/server/src/server.rs",
-        "crates/protocol/src/inbound/refusal.rs",
+        "crates/protocol/src/json/error_code.rs",
     ),
-    ("1:", "code == -32_602", "crates/cli/src/output.rs", "crates/protocol/src/inbound/refusal.rs"),
+    (
+        "1:",
+        "code == -32_602",
+        "crates/protocol/src/inbound/refusal.rs",
+        "crates/protocol/src/json/error_code.rs",
+    ),
     (
         "2:",
         "Revision::V2025_06_18 => 1,",
@@ -182,6 +187,8 @@ fn a_line_of_the_log_for_people_is_a_sentence() {
     assert_eq!(found("tracing::warn!(?peer, \"refused\");"), 1);
     assert_eq!(found("tracing::error!(%error, \"it failed\");"), 1);
     assert_eq!(found("tracing::warn!(\"it failed: {error}\");"), 0);
+    assert_eq!(found("tracing::warn!(target: COUNTS, \"it failed\");"), 0);
+    assert_eq!(found("tracing::warn!(target: COUNTS, ?peer, \"refused\");"), 1);
     assert_eq!(found("tracing::warn!("), 0);
     assert_eq!(found("tracing::debug!(?peer, \"refused\");"), 0);
 }
