@@ -17,9 +17,6 @@ use crate::methods::collection_content;
 use crate::methods::resources::choose_format;
 use crate::server::Server;
 
-/// Upper bound of `max_bytes`, for all resources of a call together.
-const MAX_BYTES: u64 = 8 << 20;
-
 /// The outcome of reading one resource.
 enum EmbedOutcome {
     /// The parts, each with the number of its bytes.
@@ -34,7 +31,8 @@ pub(super) async fn read_embedded(
     exchange: &Exchange,
     read: ReadEmbeddedArguments,
 ) -> Result<ToolResult> {
-    let mut budget = read.max_bytes.min(MAX_BYTES);
+    // For all resources of the call together.
+    let mut budget = read.max_bytes;
     let _memory = exchange.reserve(budget)?;
     let (mut blocks, mut failed) = (Vec::new(), UriFailures::new());
     let mut is_complete = true;

@@ -38,7 +38,7 @@ pub(super) async fn search_resources(
     let query = SearchQuery {
         text: arguments.query.clone(),
         filter,
-        mode: match arguments.mode.unwrap_or_default() {
+        mode: match arguments.mode {
             SearchBy::Words => SearchMode::Words,
             SearchBy::Meaning => SearchMode::Meaning,
             SearchBy::Both => SearchMode::Both,

@@ -38,7 +38,7 @@ async fn embedded_resources_have_64_kib_together_unless_the_call_says_more() {
     let tools = tools["tools"].as_array().unwrap();
     let tool = tools.iter().find(|tool| tool["name"] == "resources_read_embedded").unwrap();
     let told = &tool["inputSchema"]["properties"]["max_bytes"]["description"];
-    assert_eq!(told, "Maximum bytes of content in total; default 65536");
+    assert_eq!(told, "Maximum bytes in total; default 65536");
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,8 +5,9 @@ use std::time::SystemTime;
 use resource::{Accept, Json, Role, SectionChoice, SectionUnit};
 
 use super::argument_table::{
-    ArgumentSpec, ArgumentTable, DeclaredArgument, NameOrNumber, take_argument, tool_arguments,
+    ArgumentSpec, ArgumentTable, DeclaredArgument, take_argument, tool_arguments,
 };
+use super::argument_value::NameOrNumber;
 use crate::json::raw_object::{ObjectWriter, RawMembers, members_of};
 
 tool_arguments! {
@@ -84,7 +85,7 @@ tool_arguments! {
 tool_arguments! {
     /// Arguments of `resources_metadata`.
     MetadataArguments {
-        uris: Vec<String>, "URIs or paths of the resources";
+        uris: Vec<String>, "URIs or paths";
     }
 }
 
@@ -143,8 +144,9 @@ impl ReadArguments {
 tool_arguments! {
     /// Arguments of `resources_read_embedded`.
     ReadEmbeddedArguments {
-        uris: Vec<String>, "URIs or paths of the resources";
-        max_bytes: u64, "Maximum bytes of content in total", default(64 << 10), least(1);
+        uris: Vec<String>, "URIs or paths";
+        max_bytes: u64,
+            "Maximum bytes in total", default(64 << 10), least(1), most(8 << 20);
         media: bool, "Return images and audio as image and audio blocks";
         accept: Option<Accept>, "As in resources_read";
     }
@@ -155,11 +157,11 @@ tool_arguments! {
     GrepArguments(filter: FilterArguments) {
         pattern: String, "Regular expression for a line. No look-around, no back-references";
         ignore_case: bool, "Ignore case";
-        output: Option<GrepMode>,
+        output: GrepMode,
             "lines (default), files (URIs with counts), or blocks (embedded resources)";
         context: u64, "Lines of context around each match", default(0), least(0), most(20);
         max_matches: u64, "Maximum number of matches", default(100), least(1), most(1000);
-        recursive: Option<bool>, "Include nested collections; default true";
+        recursive: bool, "Include nested collections", default(true);
         cursor: Option<String>, "Cursor of the previous call. Keep pattern and filters the same";
     }
 }
@@ -186,7 +188,7 @@ tool_arguments! {
     /// Arguments of `resources_search`.
     SearchArguments(filter: FilterArguments) {
         query: String, "Words; also \"a phrase\", -not, OR, prefix*, lang:ja, modified:>2026-01-01";
-        mode: Option<SearchBy>, "words, meaning, or both (default)";
+        mode: SearchBy, "words, meaning, or both (default)";
         limit: u64, "Maximum number of hits", default(10), least(1), most(50);
         explain: bool, "Say why each hit is where it is";
         cursor: Option<String>, "Cursor of the previous page. Keep query and filters the same";
@@ -280,111 +282,4 @@ impl CallToolArguments {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::SortOrder;
-    use crate::inbound::tool::{BuiltinTool, ToolArguments};
-
-    fn read(tool: BuiltinTool, arguments: &Value) -> Result<ToolArguments, String> {
-        ToolArguments::decode(
-            tool,
-            &json!({ "name": tool.name(), "arguments": arguments }).to_string().into(),
-        )
-    }
-
-    #[test]
-    fn nothing_at_all_is_enough_where_nothing_is_required() {
-        for params in ["{}", r#"{"arguments":null}"#, r#"{"arguments":{}}"#] {
-            assert!(ToolArguments::decode(BuiltinTool::List, &params.into()).is_ok());
-            assert!(
-                ToolArguments::decode(BuiltinTool::Read, &params.into())
-                    .unwrap_err()
-                    .contains("`uri`")
-            );
-        }
-    }
-
-    #[test]
-    fn filters_are_read() {
-        let given = json!({ "collection": "a:b", "name": "n", "uri": "**/*.md", "mime": "text/",
-            "audience": "user", "min_priority": 0.5, "modified_since": "2026-01-31",
-            "mount": "notes", "sort": "size", "recursive": true });
-        let Ok(ToolArguments::List(list)) = read(BuiltinTool::List, &given) else { panic!() };
-        assert_eq!(list.sort, Some(SortOrder::Size));
-        assert_eq!(list.filter.collection.unwrap(), "a:b");
-        assert!(list.filter.modified_since.is_some() && list.recursive);
-    }
-
-    #[test]
-    fn what_is_wrong_is_said_in_words() {
-        for (tool, given, words) in [
-            (BuiltinTool::List, json!({ "order": 1 }), "`order`; valid arguments are collection"),
-            (BuiltinTool::List, json!({ "sort": "age" }), "expected one of"),
-            (BuiltinTool::List, json!({ "modified_since": "soon" }), "is not a time such as"),
-            (BuiltinTool::Read, json!({ "uri": "a:b", "limit": 1 }), "unknown field `limit`"),
-            (BuiltinTool::Read, json!({ "uri": "a:b", "offset": -1 }), "-1"),
-            (BuiltinTool::Metadata, json!({ "uris": [] }), "between 1 and 100"),
-            (BuiltinTool::Metadata, json!({ "uris": 5 }), "an array of URIs"),
-            (BuiltinTool::Grep, json!({}), "`pattern`"),
-            (BuiltinTool::Changes, json!([]), "not an object"),
-        ] {
-            let flaw = read(tool, &given).unwrap_err();
-            assert!(flaw.contains(words) && flaw.starts_with(tool.name()), "{flaw}");
-        }
-        assert!(ToolArguments::decode(BuiltinTool::List, &"[]".into()).is_err());
-    }
-
-    #[test]
-    fn an_argument_that_is_passed_twice_is_refused() {
-        let params = r#"{"arguments":{"uri":"a:b","uri":"a:c"}}"#;
-        let flaw = ToolArguments::decode(BuiltinTool::Read, &params.into()).unwrap_err();
-        assert!(flaw.contains("duplicate field `uri`"), "{flaw}");
-    }
-
-    #[test]
-    fn defaults_and_bounds_are_those_of_the_schema() {
-        let schema = |tool: BuiltinTool| -> Value {
-            let whole: Value = serde_json::from_str(tool.definition().json.as_str()).unwrap();
-            whole["inputSchema"]["properties"].clone()
-        };
-        let grep = |given: Value| match read(BuiltinTool::Grep, &given) {
-            Ok(ToolArguments::Grep(grep)) => (grep.context, grep.max_matches),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(grep(json!({ "pattern": "a" })), (0, 100));
-        let [most, least] = [9999, 0].map(|n| {
-            json!({ "pattern": "a", "context": n,
-            "max_matches": n })
-        });
-        let offered = schema(BuiltinTool::Grep);
-        let bound = |name: &str, end: &str| offered[name][end].as_u64().unwrap();
-        assert_eq!(grep(most), (bound("context", "maximum"), bound("max_matches", "maximum")));
-        assert_eq!(grep(least), (bound("context", "minimum"), bound("max_matches", "minimum")));
-        assert!(
-            schema(BuiltinTool::Read)["max_bytes"]["description"]
-                .as_str()
-                .unwrap()
-                .ends_with("default 25000")
-        );
-    }
-
-    /// Models read the beginning of a schema best.
-    #[test]
-    fn required_arguments_come_first() {
-        for tool in BuiltinTool::ALL {
-            let schema = tool.input_schema();
-            let parsed: Value = serde_json::from_str(&schema).unwrap();
-            for (at, name) in parsed["required"].as_array().into_iter().flatten().enumerate() {
-                assert_eq!(at, 0, "one required argument a tool");
-                let first = format!("{{\"type\":\"object\",\"properties\":{{{name}:");
-                assert!(schema.starts_with(&first), "{schema}");
-            }
-        }
-    }
-
-    #[test]
-    fn one_uri_is_as_good_as_an_array_of_one() {
-        assert!(read(BuiltinTool::Metadata, &json!({ "uris": "a:b" })).is_ok());
-    }
-}
+mod tests;

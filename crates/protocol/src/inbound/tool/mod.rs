@@ -4,6 +4,7 @@
 //! runs them.
 
 mod argument_table;
+mod argument_value;
 pub mod arguments;
 mod definitions;
 mod named_resources;

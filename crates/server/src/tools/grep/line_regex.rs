@@ -1,14 +1,16 @@
 //! Line-based regular expression of `resources_grep`.
 //!
 //! No match spans a line break, so many lines are searched at once instead of line by line. The
-//! pattern's text, its nesting, its compiled form and the caches of a search are bounded.
+//! pattern's text, its nesting, its compiled form and the caches of a search are bounded, and
+//! `held_bytes` counts them.
 
 use std::ops::Range;
 
+use parking_lot::Mutex;
 use regex_automata::Input;
 use regex_automata::hybrid::dfa::{self, DFA};
 use regex_automata::meta::{self, Regex};
-use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
@@ -19,9 +21,15 @@ use resource::{Error, Result};
 /// Maximum length of a pattern. Its parsed form may be 3,000 times as long: `\w` has 770 ranges.
 const MAX_PATTERN_BYTES: usize = 4 << 10;
 const MAX_NESTING: u32 = 100;
-/// Maximum size of the compiled pattern, and of the states that a search remembers.
+/// Maximum size of the compiled pattern, of which the search library makes several forms.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
+/// How many bytes of states one lazy automaton remembers: so many times the size of its pattern,
+/// between these bounds.
+const CACHE_FACTOR: usize = 32;
+const MIN_CACHE_BYTES: usize = 128 << 10;
 const MAX_CACHE_BYTES: usize = 2 << 20;
+/// How many lazy automata the search library makes of one pattern: forward, and two in reverse.
+const SEARCH_AUTOMATA: usize = 3;
 /// How many steps of the automaton one search may take at worst, a step being one state at one
 /// byte: in a slice, and where it cannot be cut into slices.
 const MAX_SLICE_STEPS: usize = 1 << 23;
@@ -30,9 +38,13 @@ const MAX_UNCUT_STEPS: usize = 1 << 28;
 /// A compiled pattern.
 pub(super) struct LineRegex {
     regex: Regex,
+    /// The only cache of `regex`, whose own pool makes one for each thread. One call searches one
+    /// slice at a time.
+    cache: Mutex<meta::Cache>,
     /// The same for a line that is too long for one slice.
     lazy_dfa: DFA,
     states: usize,
+    held_bytes: usize,
 }
 
 impl LineRegex {
@@ -62,13 +74,30 @@ impl LineRegex {
         let nfa = thompson::Compiler::new().configure(config).build_from_hir(&hir);
         let nfa = nfa.map_err(too_large)?;
         let states = nfa.states().len();
-        let lazy_dfa = build_lazy_dfa(nfa).map_err(too_large)?;
+        let nfa_bytes = nfa.memory_usage();
+        let cache_bytes = (nfa_bytes * CACHE_FACTOR).clamp(MIN_CACHE_BYTES, MAX_CACHE_BYTES);
+        let config = lazy_dfa_config(cache_bytes);
+        let least = config.get_minimum_cache_capacity(&nfa).map_err(too_large)?;
+        let lazy_dfa = dfa::Builder::new().configure(config).build_from_nfa(nfa);
+        let lazy_dfa = lazy_dfa.map_err(too_large)?;
         let config = meta::Config::new()
             .nfa_size_limit(Some(MAX_COMPILED_BYTES))
-            .hybrid_cache_capacity(MAX_CACHE_BYTES)
+            .hybrid_cache_capacity(cache_bytes)
             .which_captures(WhichCaptures::Implicit);
         let regex = meta::Builder::new().configure(config).build_from_hir(&hir);
-        Ok(Self { regex: regex.map_err(too_large)?, lazy_dfa, states })
+        let regex = regex.map_err(too_large)?;
+        let cache = regex.create_cache();
+        let held_bytes = regex.memory_usage()
+            + cache.memory_usage()
+            + SEARCH_AUTOMATA * cache_bytes
+            + nfa_bytes
+            + cache_bytes.max(least);
+        Ok(Self { regex, cache: Mutex::new(cache), lazy_dfa, states, held_bytes })
+    }
+
+    /// How many bytes the compiled forms hold, and their caches once they are full.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held_bytes
     }
 
     /// How many bytes one slice may search, so that it is short whatever the text.
@@ -89,21 +118,23 @@ impl LineRegex {
     /// The end of the first match in `range` of `text`.
     pub(super) fn first_match_end(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
         let input = Input::new(text).range(range).earliest(true);
-        self.regex.search_half(&input).map(|half| half.offset())
+        let found = self.regex.search_half_with(&mut self.cache.lock(), &input);
+        found.map(|half| half.offset())
     }
 
     /// The start of the first match in `range` of `text`.
     pub(super) fn first_match_start(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
-        self.regex.find(Input::new(text).range(range)).map(|found| found.start())
+        let found = self.regex.search_with(&mut self.cache.lock(), &Input::new(text).range(range));
+        found.map(|found| found.start())
     }
 }
 
-fn build_lazy_dfa(nfa: NFA) -> std::result::Result<DFA, Box<dyn std::error::Error + Send + Sync>> {
-    let config = dfa::Config::new()
+/// The configuration of the automaton for long lines.
+fn lazy_dfa_config(cache_bytes: usize) -> dfa::Config {
+    dfa::Config::new()
         .unicode_word_boundary(true)
-        .cache_capacity(MAX_CACHE_BYTES)
-        .skip_cache_capacity_check(true);
-    Ok(dfa::Builder::new().configure(config).build_from_nfa(nfa)?)
+        .cache_capacity(cache_bytes)
+        .skip_cache_capacity_check(true)
 }
 
 fn too_large(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
@@ -163,7 +194,7 @@ fn exclude_line_breaks(hir: Hir) -> Result<Hir> {
 
 #[cfg(test)]
 mod tests {
-    use super::LineRegex;
+    use super::{LineRegex, MAX_CACHE_BYTES};
 
     fn flaw(pattern: &str) -> String {
         LineRegex::new(pattern, false).err().expect("it is refused").message.into_owned()
@@ -190,6 +221,25 @@ mod tests {
         assert!(flaw(&"(".repeat(5_000)).len() < 200);
         let deep = format!("{}a{}", "(".repeat(200), ")".repeat(200));
         assert!(flaw(&deep).contains("nest"), "{}", flaw(&deep));
+    }
+
+    /// The library's own figures, after a search that fills the caches.
+    #[test]
+    fn what_a_pattern_holds_is_counted_with_its_full_caches() {
+        let letter = |number: u64| b'a' + (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60) as u8;
+        let text: Vec<u8> = (0..200_000).map(letter).collect();
+        let held: Vec<usize> = ["a line", r"(?i)fo+.*bar", "(?-u:[a-m][a-y]{4000}[l-z])"]
+            .map(|pattern| {
+                let expression = LineRegex::new(pattern, false).expect("it is well");
+                expression.first_match_end(&text, 0..text.len());
+                expression.first_match_start(&text, 0..text.len());
+                let real = expression.regex.memory_usage() + expression.cache.lock().memory_usage();
+                assert!(real <= expression.held_bytes(), "{pattern}: {real}");
+                expression.held_bytes()
+            })
+            .into();
+        assert!(held[0] < 1 << 20 && held[1] < 1 << 20, "small patterns stay cheap: {held:?}");
+        assert!(held[2] > 4 * MAX_CACHE_BYTES && held[2] < 16 << 20, "{held:?}");
     }
 
     #[test]

@@ -44,8 +44,7 @@ const MAX_BYTES: u64 = 512 << 20;
 const MAX_TIME: Duration = Duration::from_secs(10);
 /// How many resources are prefetched, as far as memory allows.
 const QUEUE_LENGTH: usize = 8;
-/// What a call holds besides texts and matches: the compiled pattern, a page of descriptions, and
-/// the walk.
+/// What a call holds besides its pattern, texts and matches: a page of descriptions, and the walk.
 const CALL_BYTES: usize = 256 << 10;
 /// After how many bytes or resources the search yields to other tasks.
 const YIELD_BYTES: u64 = 1 << 20;
@@ -60,7 +59,7 @@ pub(super) async fn grep_resources(
     let ctx = &exchange.ctx;
     check_mount(server, ctx, &grep.filter)?;
     let parent = resolve_collection(server, ctx, &grep.filter).await?;
-    let recursive = grep.recursive.unwrap_or(true);
+    let recursive = grep.recursive;
     let seal =
         format!("tool grep {:?} {:?} {} {recursive}", grep.filter, grep.pattern, grep.ignore_case);
     let unseal = |text: &str| server.cursors.unseal(ctx, &seal, text);
@@ -68,16 +67,20 @@ pub(super) async fn grep_resources(
     let from = opened
         .map(|cursor| SearchPosition::decode(&cursor.0).ok_or_else(Error::bad_cursor))
         .transpose()?;
-    let memory = exchange.reserve(CALL_BYTES as u64)?;
+    let mut memory = exchange.reserve(CALL_BYTES as u64)?;
     let deadline = Instant::now() + MAX_TIME;
+    let expression = compile_pattern(server, exchange, grep, deadline).await?;
+    if !memory.grow(expression.held_bytes()) {
+        return Err(Error::out_of_memory());
+    }
     let mut search = GrepSearch {
         server,
         exchange,
-        expression: compile_pattern(server, exchange, grep, deadline).await?,
+        expression,
         deadline,
         context_lines: grep.context as usize,
         resume: from.as_ref().and_then(|from| from.resume_line.clone()),
-        matches: GrepMatches::new(grep.output.unwrap_or_default(), grep.max_matches as usize),
+        matches: GrepMatches::new(grep.output, grep.max_matches as usize),
         bytes: 0,
         memory,
     };
@@ -203,7 +206,8 @@ impl<'a> GrepSearch<'a> {
                 }
             }
             done += 1;
-            self.memory.set(CALL_BYTES + self.matches.held_bytes());
+            let pattern = self.expression.held_bytes();
+            self.memory.set(CALL_BYTES + pattern + self.matches.held_bytes());
             ctx.report_progress(done, None);
             if done - turn.0 >= YIELD_RESOURCES || self.bytes - turn.1 >= YIELD_BYTES {
                 turn = (done, self.bytes);
