@@ -1,8 +1,12 @@
 //! Access rules: which principal may do what with which resources, tools and prompts of a mount.
 
-use machinery::{GlobError, PathGlobSet};
-use resource::{Principal, PrincipalSource, Uri, uri};
+mod subject;
 
+use machinery::{GlobError, PathGlobSet};
+use resource::{Principal, PrincipalSource, Uri};
+
+pub(crate) use self::subject::Subject;
+use self::subject::folders_of;
 use crate::address::Address;
 use crate::layers::ruled::MetadataRules;
 
@@ -70,15 +74,8 @@ struct CompiledRule {
     has_path_glob: bool,
     /// Whether some glob may match in any folder.
     matches_anywhere: bool,
-}
-
-/// What is judged: a resource by both its names, or a tool or prompt.
-#[derive(Debug, Clone)]
-pub(crate) struct Subject {
-    /// The path inside the mount, or the name.
-    path: String,
-    /// The public URI of a resource, percent-decoded.
-    public: Option<String>,
+    /// Whether some glob may name a query or a fragment.
+    names_query: bool,
 }
 
 impl AccessRules {
@@ -122,12 +119,12 @@ impl AccessRules {
         if is_program(principal) {
             return true;
         }
-        if !self.is_empty() && subject.has_dot_segment() {
+        if !self.is_empty() && subject.is_ambiguous() {
             return false;
         }
         let rules = self.rules.iter().filter(|one| one.concerns(principal, class));
         for one in rules {
-            if one.covers(subject) {
+            if one.decides(subject) {
                 return one.rule.allows;
             }
             // The folders on the way to what may be listed can be listed too.
@@ -145,6 +142,26 @@ impl AccessRules {
         [MethodClass::List, MethodClass::Read]
             .into_iter()
             .all(|class| self.allow(principal, class, &subject))
+    }
+
+    /// Whether `principal` may use a method of `class` on the resource at the local `uri`, whose
+    /// public form is `public`. For providers that name resources in others.
+    pub fn may_use(
+        &self,
+        principal: &Principal,
+        class: MethodClass,
+        uri: &Uri,
+        public: Option<&str>,
+    ) -> bool {
+        self.allow(principal, class, &Subject::resource(uri, public))
+    }
+
+    /// Whether the rules may keep something of the mount at the public URI `root` from `principal`.
+    pub fn may_restrict(&self, principal: &Principal, root: Option<&str>) -> bool {
+        let everything = Subject::start("", root);
+        [MethodClass::List, MethodClass::Read]
+            .into_iter()
+            .any(|class| self.may_deny_below(principal, class, &everything))
     }
 
     /// Whether `principal` may use a method of `class` on something whose URI begins with `start`,
@@ -247,6 +264,7 @@ impl CompiledRule {
         let covers_all = rule.globs.is_empty()
             || rule.globs.iter().any(|glob| matches!(glob.as_str(), "*" | "**" | "/**" | "/"));
         let has_path_glob = !paths.is_empty();
+        let names_query = rule.globs.iter().any(|glob| glob.contains(['?', '#']));
         let (paths, uris) = (PathGlobSet::new(&paths)?, PathGlobSet::new(&uris)?);
         Ok(Self {
             rule,
@@ -257,6 +275,7 @@ impl CompiledRule {
             public_roots,
             has_path_glob,
             matches_anywhere,
+            names_query,
         })
     }
 
@@ -267,6 +286,18 @@ impl CompiledRule {
         (principals.is_empty() || principals.iter().any(is_named))
             && (scopes.is_empty() || scopes.iter().any(is_granted))
             && (classes.is_empty() || classes.contains(&class))
+    }
+
+    /// Whether it says what happens to `subject`. A server may ignore a query, a fragment and empty
+    /// segments: a rule denies by either spelling, and allows only by both. A query that a glob
+    /// names is part of what it allows.
+    fn decides(&self, subject: &Subject) -> bool {
+        let covers = self.covers(subject);
+        let Some(plain) = &subject.plain else { return covers };
+        match self.rule.allows {
+            true => covers && (self.names_query || self.covers(plain)),
+            false => covers || self.covers(plain),
+        }
     }
 
     fn covers(&self, subject: &Subject) -> bool {
@@ -298,47 +329,6 @@ impl CompiledRule {
                         .any(|uri| self.public_roots.iter().any(|root| is_below(root, uri)))
             }
         }
-    }
-}
-
-/// `path` and the folders it lies in, the outermost first.
-fn folders_of(path: &str) -> impl Iterator<Item = &str> {
-    let slashes = path.match_indices('/').map(|(slash, _)| &path[..slash]);
-    slashes.filter(|folder| !folder.is_empty()).chain([path])
-}
-
-fn decode(text: &str) -> String {
-    uri::percent_decode_lossy(text).into_owned()
-}
-
-impl Subject {
-    /// A resource with the local and the public form of its URI.
-    pub(crate) fn resource(local: &Uri, public: Option<&str>) -> Self {
-        let behind = &local.as_str()[local.scheme().len() + 1..];
-        let public = public.map(|public| decode(public.trim_end_matches('/')));
-        Self { path: decode(behind.trim_matches('/')), public }
-    }
-
-    /// The beginning of URIs, in its local and public form.
-    pub(crate) fn start(local: &str, public: Option<&str>) -> Self {
-        let behind = local.split_once(':').map_or("", |(_, behind)| behind);
-        Self { path: decode(behind.trim_start_matches('/')), public: public.map(decode) }
-    }
-
-    /// The folder in which a beginning of URIs ends.
-    fn folder(&self) -> Self {
-        let cut = |text: &str| text.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        Self { path: cut(&self.path), public: self.public.as_deref().map(cut) }
-    }
-
-    /// Whether a server could resolve the path to another one than the rules see.
-    fn has_dot_segment(&self) -> bool {
-        self.path.split(['/', '\\']).any(|segment| matches!(segment, "." | ".."))
-    }
-
-    /// A tool or prompt by its local name.
-    pub(crate) fn component(name: &str) -> Self {
-        Self { path: name.to_owned(), public: None }
     }
 }
 

@@ -153,6 +153,12 @@ impl Address {
         }
     }
 
+    /// Whether a server decides what a URI names. The providers of the other addresses decide here, and
+    /// resolve a path in one way.
+    pub(crate) fn is_of_server(&self) -> bool {
+        matches!(self, Self::Scheme { .. } | Self::Fallback)
+    }
+
     /// The common prefix of the mount's public URIs, for display.
     pub fn root(&self) -> Option<String> {
         match self {

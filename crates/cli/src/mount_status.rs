@@ -74,7 +74,7 @@ impl MountStatus {
             "root": self.root,
             "state": state,
             "since": format_time(condition.since.unwrap_or(self.mounted_at)),
-            "words": condition.message,
+            "words": condition.words(),
         });
         for (name, fact) in condition.facts {
             told[name] = fact_json(fact);

@@ -155,6 +155,61 @@ fn a_path_that_a_server_may_resolve_to_another_one_is_denied() {
     assert!(may(&rules, "ada", "docs/..a") && may(&rules, "ada", "docs/a.."));
 }
 
+/// Whether a server's `uri` may be read.
+fn may_of_server(rules: &AccessRules, who: &str, uri: &str) -> bool {
+    let subject = Subject::resource(&Uri::parse(uri).unwrap(), Some(&format!("m+{uri}")));
+    let subject = subject.resolved_by_server(true);
+    rules.allow(&Principal::authenticated(who), MethodClass::Read, &subject)
+}
+
+#[test]
+fn a_denied_path_is_denied_in_every_spelling_that_a_server_may_take_for_it() {
+    for glob in ["docs/secret.md", "m+file:///docs/secret.md"] {
+        let rules = AccessRules::new([rule(false, &[glob], &[])]).unwrap();
+        for uri in [
+            "file:///docs/secret.md",
+            "file:///docs//secret.md",
+            "file:////docs/secret.md",
+            "file:///%2Fdocs/secret.md",
+            "file:///docs%2F%2Fsecret.md",
+            "file:///docs/secret.md/",
+            "file:///docs/secret.md?x",
+            "file:///docs/secret.md/?x",
+            "file:///docs/secret.md#x",
+            "file:///docs/secret.md?a=b/c#d/e",
+            "file:///docs//secret.md?x",
+        ] {
+            assert!(!may_of_server(&rules, "ada", uri), "{glob}: {uri}");
+        }
+        for uri in [
+            "file:///docs/open.md",
+            "file:///docs/open.md?x=docs/secret.md",
+            "file:///docs/open.md#docs",
+            "file:///docs/secret.md%3Fx",
+            "view:https://example.com/docs/open.md",
+        ] {
+            assert!(may_of_server(&rules, "ada", uri), "{glob}: {uri}");
+        }
+    }
+    let rules = AccessRules::new([rule(false, &["docs"], &[])]).unwrap();
+    assert!(!may_of_server(&rules, "ada", "file:///open//a") && may(&rules, "ada", "open//a"));
+    assert!(!may(&rules, "ada", "docs//a") && !may(&rules, "ada", "x/..?y"));
+}
+
+#[test]
+fn an_allowed_path_is_allowed_with_a_query_and_none_is_by_its_query_alone() {
+    let rules = AccessRules::new([rule(true, &["docs/**", "*.md"], &["ada"])]).unwrap();
+    for uri in ["git:///docs/a?author=x", "docs:///docs/a#part", "git:///docs/a.md?since=2020/1"] {
+        assert!(may_of_server(&rules, "ada", uri), "{uri}");
+    }
+    for uri in ["git:///secret?x.md", "git:///secret#/x.md", "git:///secret?/docs/a.md"] {
+        assert!(!may_of_server(&rules, "ada", uri), "{uri}");
+    }
+    let rules = AccessRules::new([rule(true, &["/items?q=*"], &["ada"])]).unwrap();
+    assert!(may_of_server(&rules, "ada", "shop:///items?q=tea"));
+    assert!(!may_of_server(&rules, "ada", "shop:///items?all"));
+}
+
 #[test]
 fn without_rules_everything_is_allowed() {
     let rules = AccessRules::new([]).unwrap();

@@ -2,6 +2,7 @@
 
 mod changes;
 mod completion;
+mod health;
 mod pages;
 mod relay;
 mod skills;
@@ -10,9 +11,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    CacheScope, Complete, ComponentKind, Content, Context, Error, ErrorKind, Facets, Freshness,
-    Page, PageRequest, Provider, ReadRequest, Reading, Relay, Resource, Result, Search, SearchHit,
-    SearchRequest, Skills, Template, Uri, UriRewrite as _, UriTemplate, Watch, Window,
+    Absence, CacheScope, Complete, ComponentKind, Content, Context, Error, ErrorKind, Facets,
+    Freshness, Health, Page, PageRequest, Provider, ReadRequest, Reading, Relay, Resource, Result,
+    Search, SearchHit, SearchRequest, Skills, Template, Uri, UriRewrite as _, UriTemplate, Watch,
+    Window,
 };
 
 use self::pages::fill_page;
@@ -68,17 +70,22 @@ impl AccessGate {
 
     fn allows_alone(&self, ctx: &Context, class: MethodClass, uri: &Uri) -> bool {
         let subject = Subject::resource(uri, self.address.to_public(uri.as_str()).as_deref());
+        let subject = subject.resolved_by_server(self.address.is_of_server());
         self.rules.allow(ctx.principal(), class, &subject)
     }
 
     /// Whether a template may expand to something allowed, judged by its text before the first
     /// variable.
     fn allows_template(&self, ctx: &Context, class: MethodClass, template: &str) -> bool {
+        self.rules.may_reach_from(ctx.principal(), class, &self.template_start(template))
+    }
+
+    /// The text of a template before its first variable.
+    fn template_start(&self, template: &str) -> Subject {
         let start = template.split('{').next().unwrap_or_default();
         let public = UriTemplate::parse(template).and_then(|one| self.address.join_template(&one));
         let public = public.ok().map(|one| one.as_str().split('{').next().map(str::to_owned));
-        let subject = Subject::start(start, public.flatten().as_deref());
-        self.rules.may_reach_from(ctx.principal(), class, &subject)
+        Subject::start(start, public.flatten().as_deref())
     }
 
     /// `NotFound` for what is denied.
@@ -107,6 +114,22 @@ impl AccessGate {
         let root = self.address.root();
         let everything = Subject::start("", root.as_deref());
         self.rules.may_deny_below(ctx.principal(), class, &everything)
+    }
+
+    /// Whether the principal may be told that a part of a list is missing. A provider names it by its
+    /// path in the mount, or by its URI with a reason that may count what is in it.
+    fn shows_absence(&self, ctx: &Context, class: MethodClass, gap: &Absence) -> bool {
+        if !self.may_deny_some(ctx, class) {
+            return true;
+        }
+        match gap.name.contains("://").then(|| Uri::parse(&gap.name)) {
+            Some(Ok(uri)) => self.allows(ctx, class, &uri) && !self.may_deny_below(ctx, &uri),
+            Some(Err(_)) => false,
+            None => {
+                let subject = Subject::at_path(&gap.name, self.address.root().as_deref());
+                self.rules.allow(ctx.principal(), class, &subject)
+            }
+        }
     }
 
     /// Leaves out what changes with the members of a folder, also with those that are denied.
@@ -195,7 +218,8 @@ impl Provider for AllowedProvider {
                     }
                 })
         };
-        let page = fill_page(paging, fetch, |item| shows(item)).await;
+        let told = |gap: &Absence| self.gate.shows_absence(ctx, MethodClass::List, gap);
+        let page = fill_page(paging, fetch, |item| shows(item), |gap| told(gap)).await;
         let mut page = page.map_err(|error| match parent {
             Some(parent) => self.gate.hide_reason(ctx, MethodClass::List, parent, error),
             None => error,
@@ -212,7 +236,8 @@ impl Provider for AllowedProvider {
             move |request: PageRequest| async move { self.inner.templates(ctx, &request).await };
         let shows =
             |one: &Template| self.gate.allows_template(ctx, MethodClass::List, one.uri.as_str());
-        fill_page(paging, fetch, |one| shows(one)).await
+        let told = |gap: &Absence| self.gate.shows_absence(ctx, MethodClass::List, gap);
+        fill_page(paging, fetch, |one| shows(one), |gap| told(gap)).await
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
@@ -230,18 +255,12 @@ impl Provider for AllowedProvider {
         let hide_reason = |error| self.gate.hide_reason(ctx, MethodClass::Read, uri, error);
         let mut reading = self.inner.read(ctx, uri, request).await.map_err(hide_reason)?;
         reading.freshness.scope = CacheScope::Private;
+        // The reading of a collection may hold members, each with a URI of its own.
+        reading.retain_parts(|part| self.gate.allows(ctx, MethodClass::Read, &part.resource.uri));
         match &mut reading.content {
-            Content::Parts(parts) => {
-                // The reading of a collection may hold members, each with a URI of its own.
-                let found = parts.len();
-                parts.retain(|part| self.gate.allows(ctx, MethodClass::Read, &part.resource.uri));
-                reading.total_parts -= found - parts.len();
-                if parts.is_empty() {
-                    return Err(Error::not_found(uri));
-                }
-            }
+            Content::Parts(parts) if parts.is_empty() => return Err(Error::not_found(uri)),
             Content::Collection(resource) => self.gate.hide_traces(ctx, resource),
-            Content::InputRequired(_) => {}
+            Content::Parts(_) | Content::InputRequired(_) => {}
         }
         Ok(reading)
     }
@@ -254,8 +273,8 @@ impl Provider for AllowedProvider {
             relay: relay.map(|_| self as &dyn Relay),
             search: search.map(|_| self as &dyn Search),
             skills: skills.map(|_| self as &dyn Skills),
+            health: health.map(|_| self as &dyn Health),
             // The catalog asks no mount that does not exist for the principal.
-            health,
             mounts,
         }
     }
@@ -274,6 +293,7 @@ impl Search for AllowedProvider {
             inner.search(ctx, &SearchRequest { cursor, limit, ..request.clone() }).await
         };
         let shows = |hit: &SearchHit| self.gate.allows(ctx, MethodClass::Read, &hit.uri);
-        fill_page(&paging, fetch, |hit| shows(hit)).await
+        let told = |gap: &Absence| self.gate.shows_absence(ctx, MethodClass::Read, gap);
+        fill_page(&paging, fetch, |hit| shows(hit), |gap| told(gap)).await
     }
 }

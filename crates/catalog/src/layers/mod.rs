@@ -10,6 +10,7 @@ pub mod redacted;
 pub mod rendered;
 pub mod ruled;
 pub mod selected;
+mod shown_uris;
 pub mod timed;
 pub mod unpacked;
 pub mod withheld;

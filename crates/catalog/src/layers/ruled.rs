@@ -1,5 +1,8 @@
 //! Metadata-rules layer: sets metadata and hides resources by glob patterns from the settings.
 
+mod relay;
+mod skills;
+
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,16 +11,15 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use machinery::{GlobError, PathGlob, PathGlobSet};
 use resource::{
-    Change, Complete, Completion, CompletionRequest, Content, Context, Error, Facets, Freshness,
-    Icon, Interest, Page, PageRequest, Provider, ReadRequest, Reading, Resource, Result, Role,
-    Search, SearchHit, SearchRequest, Skill, SkillIndexEntry, Skills, Template, Uri, Watch, uri,
+    Absence, Change, Complete, Completion, CompletionRequest, Content, Context, Error, Facets,
+    Filter, Icon, Interest, Page, PageRequest, Provider, ReadRequest, Reading, Relay, Resource,
+    Result, Role, Search, SearchHit, SearchRequest, Skills, Template, Uri, Watch, uri,
 };
 
 use super::Layer;
 use crate::changes::{ChangeStream, watch_unsupported};
 use crate::memo::Memo;
 use crate::search::search_unsupported;
-use crate::skills::inner_skills;
 
 /// The maximum number of completely hidden pages in a row that a list skips before it returns an
 /// empty page.
@@ -160,16 +162,26 @@ impl Ruled {
         Some(item)
     }
 
-    fn retain_visible(&self, skill: &mut Arc<Skill>) {
-        if !skill.uris().all(|uri| self.visible_path(uri).is_ok()) {
-            Arc::make_mut(skill).retain_files(|uri| self.visible_path(uri).is_ok());
-        }
+    /// The filter for the inner provider, which does not see what the rules set.
+    fn inner_filter(&self, filter: Option<&Arc<Filter>>) -> Option<Arc<Filter>> {
+        let sets = |is_set: fn(&RuleEffect) -> bool| self.rules.effects.iter().any(is_set);
+        let inner = |filter: &Arc<Filter>| {
+            let Filter { name, audience, min_priority, .. } = &**filter;
+            Arc::new(Filter {
+                name: name.clone().filter(|_| !sets(|effect| effect.title.is_some())),
+                audience: audience.filter(|_| !sets(|effect| effect.audience.is_some())),
+                min_priority: min_priority.filter(|_| !sets(|effect| effect.priority.is_some())),
+                ..filter.without_metadata()
+            })
+        };
+        filter.map(inner)
     }
 
-    /// The page request for the inner provider, which does not see what the rules set.
-    fn inner_paging(paging: &PageRequest) -> PageRequest {
-        let filter = paging.filter.as_ref().map(|filter| Arc::new(filter.without_metadata()));
-        paging.clone().with_filter(filter)
+    /// Whether what a list says is missing is not hidden. It is named by its path or by its URI.
+    fn shows_absence(&self, gap: &Absence) -> bool {
+        let uri = gap.name.contains("://").then(|| Uri::parse(&gap.name).ok()).flatten();
+        let path = uri.as_ref().map_or(Cow::Borrowed(gap.name.trim_matches('/')), Self::match_path);
+        !self.rules.is_hidden(&path)
     }
 }
 
@@ -182,10 +194,12 @@ impl Provider for Ruled {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         parent.map(|uri| self.visible_path(uri)).transpose()?;
-        let mut inner_paging = Self::inner_paging(paging);
+        let filter = self.inner_filter(paging.filter.as_ref());
+        let mut inner_paging = paging.clone().with_filter(filter);
         let mut absent = Vec::new();
         for _ in 0..MAX_EMPTY_PAGES {
             let mut page = self.inner.list(ctx, parent, &inner_paging).await?;
+            page.absent.retain(|gap| self.shows_absence(gap));
             absent.append(&mut page.absent);
             let items = std::mem::take(&mut page.items);
             page.items = self.describe_memo.map(items, |item| Ok(self.apply_rules(item)))?;
@@ -211,27 +225,21 @@ impl Provider for Ruled {
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
         self.visible_path(uri)?;
         let mut reading = self.inner.read(ctx, uri, request).await?;
-        match &mut reading.content {
-            Content::Parts(parts) => {
-                // A collection's reading may hold members, each with a URI and rules of its own.
-                let found = parts.len();
-                parts.retain_mut(|part| match self.apply_rules(Arc::clone(&part.resource)) {
-                    Some(resource) => {
-                        part.resource = resource;
-                        true
-                    }
-                    None => false,
-                });
-                reading.total_parts -= found - parts.len();
-                if parts.is_empty() {
-                    return Err(Error::not_found(uri));
-                }
+        // A collection's reading may hold members, each with a URI and rules of its own.
+        reading.retain_parts(|part| match self.apply_rules(Arc::clone(&part.resource)) {
+            Some(resource) => {
+                part.resource = resource;
+                true
             }
+            None => false,
+        });
+        match &mut reading.content {
+            Content::Parts(parts) if parts.is_empty() => return Err(Error::not_found(uri)),
             Content::Collection(resource) => {
                 let ruled = self.apply_rules(Arc::clone(resource));
                 *resource = ruled.ok_or_else(|| Error::not_found(uri))?;
             }
-            Content::InputRequired(_) => {}
+            Content::Parts(_) | Content::InputRequired(_) => {}
         }
         Ok(reading)
     }
@@ -243,9 +251,9 @@ impl Provider for Ruled {
             complete: complete.map(|_| self as &dyn Complete),
             search: search.map(|_| self as &dyn Search),
             skills: skills.map(|_| self as &dyn Skills),
-            // Rules match paths of resources: tools, prompts and health have none.
+            relay: relay.map(|relay| if self.rules.hides { self as &dyn Relay } else { relay }),
+            // Rules match paths of resources: health has none.
             health,
-            relay,
             mounts,
         }
     }
@@ -255,7 +263,7 @@ impl Provider for Ruled {
 impl Search for Ruled {
     async fn search(&self, ctx: &Context, request: &SearchRequest) -> Result<Page<SearchHit>> {
         let inner = self.inner.facets().search.ok_or_else(search_unsupported)?;
-        let filter = request.filter.as_ref().map(|filter| Arc::new(filter.without_metadata()));
+        let filter = self.inner_filter(request.filter.as_ref());
         let mut page = inner.search(ctx, &SearchRequest { filter, ..request.clone() }).await?;
         let mut shown = Vec::with_capacity(page.items.len());
         for hit in page.items {
@@ -271,40 +279,6 @@ impl Search for Ruled {
             }
         }
         page.items = shown.into();
-        Ok(page)
-    }
-}
-
-/// The hidden files of a skill are not part of it.
-#[async_trait]
-impl Skills for Ruled {
-    fn may_list_skills(&self, ctx: &Context) -> bool {
-        self.inner.facets().skills.is_some_and(|skills| skills.may_list_skills(ctx))
-    }
-
-    async fn list_skills(&self, ctx: &Context, paging: &PageRequest) -> Result<Page<Skill>> {
-        let mut page = inner_skills(&self.inner)?.list_skills(ctx, paging).await?;
-        page.items.retain(|skill| self.visible_path(&skill.uri).is_ok());
-        page.items.iter_mut().for_each(|skill| self.retain_visible(skill));
-        Ok(page)
-    }
-
-    async fn get_skill(&self, ctx: &Context, uri: &Uri) -> Result<(Arc<Skill>, Freshness)> {
-        self.visible_path(uri).map_err(|_| Skill::unknown(uri))?;
-        let (mut skill, freshness) = inner_skills(&self.inner)?.get_skill(ctx, uri).await?;
-        self.retain_visible(&mut skill);
-        Ok((skill, freshness))
-    }
-
-    async fn list_skill_index(
-        &self,
-        ctx: &Context,
-        paging: &PageRequest,
-    ) -> Result<Page<SkillIndexEntry>> {
-        let mut page = inner_skills(&self.inner)?.list_skill_index(ctx, paging).await?;
-        let is_visible =
-            |url: &str| Uri::parse(url).map_or(true, |uri| self.visible_path(&uri).is_ok());
-        page.items.retain(|entry| is_visible(&entry.url));
         Ok(page)
     }
 }
@@ -326,8 +300,10 @@ impl Complete for Ruled {
             let made = expand_template(request, value).and_then(|text| Uri::parse(&text).ok());
             made.is_none_or(|uri| self.visible_path(&uri).is_ok())
         });
-        // How many of the values that did not come are hidden is unknown: one stands for them.
-        completion.total = completion.values.len() + usize::from(has_more);
+        // How many of the values that did not come are hidden is unknown: one stands for them. None
+        // does if all that came are.
+        let left = completion.values.len();
+        completion.total = left + usize::from(has_more && left > 0);
         Ok(completion)
     }
 }

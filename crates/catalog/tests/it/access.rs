@@ -43,6 +43,10 @@ fn rule(allows: bool, globs: &[&str], principals: &[&str]) -> AccessRule {
 }
 
 pub(crate) fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<AccessRule>) -> Mount {
+    mount_of(name, provider, rules)
+}
+
+pub(crate) fn mount_of(name: &str, provider: Arc<dyn Provider>, rules: Vec<AccessRule>) -> Mount {
     let options = MountOptions {
         access: Arc::new(AccessRules::new(rules).unwrap()),
         rules: MetadataRules::default(),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use catalog::{Address, Catalog, MetadataRules, Mount, MountOptions};
 use machinery::Packer;
 use resource::{
-    CompletionRequest, Content, Cursor, ErrorKind, HealthState, HealthStatus, Page, PageRequest,
-    Provider, ReadRequest, Resource, Uri,
+    CompletionRequest, Content, Cursor, ErrorKind, Filter, HealthState, HealthStatus, Page,
+    PageRequest, PathFilter, Provider, ReadRequest, Resource, Uri,
 };
 use testkit::memory::{Fault, FaultPoint};
 use testkit::{Expectations, MemoryProvider, contract};
@@ -307,4 +307,29 @@ async fn a_mount_that_goes_in_the_middle_of_its_list_is_named() {
         let names: Vec<&str> = page.absent.iter().map(|gap| gap.name.as_str()).collect();
         assert_eq!(names, ["a"]);
     }
+}
+
+#[tokio::test]
+async fn a_mount_that_cannot_match_a_filter_is_not_asked() {
+    let (one, other) = (Arc::new(files(2)), Arc::new(files(2)));
+    let mounts = vec![folder("one", Arc::clone(&one)), folder("other", Arc::clone(&other))];
+    let catalog = Catalog::new(mounts);
+    let asked = async |parent: Option<&str>, filter: Filter| {
+        let before = (one.counts().lists(), other.counts().lists());
+        let (ctx, parent) = (testkit::local_context(), parent.map(uri));
+        let request = PageRequest::first(9).with_filter(Some(Arc::new(filter)));
+        catalog.list(&ctx, parent.as_ref(), &request).await.unwrap();
+        (one.counts().lists() > before.0, other.counts().lists() > before.1)
+    };
+    let of_mount = |name: &str| Filter { mount: Some(name.to_owned()), ..Filter::default() };
+    let below = |prefix: &str| {
+        let path = Some(PathFilter::new(prefix, |_| true));
+        Filter { path, ..Filter::default() }
+    };
+    assert_eq!(asked(None, of_mount("one")).await, (true, false));
+    assert_eq!(asked(None, below("file:///other/in/")).await, (false, true));
+    assert_eq!(asked(None, below("file:///")).await, (true, true));
+    assert_eq!(asked(None, below("note://")).await, (false, false));
+    assert_eq!(asked(Some("file:///one/in"), of_mount("other")).await, (false, false));
+    assert_eq!(asked(Some("file:///one/in"), below("file:///one/")).await, (true, false));
 }

@@ -4,6 +4,7 @@
 
 mod access;
 mod access_lists;
+mod access_traces;
 mod catalog;
 mod changes;
 mod components;
@@ -14,6 +15,7 @@ mod redacted_work;
 mod rendered;
 mod rendered_alternates;
 mod rendered_secrets;
+mod ruled;
 mod skills;
 mod unpacked;
 mod unpacked_bounds;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use catalog::layers::rendered::{ConvertJob, Converter as _, DocumentSource, FormExtent};
 use clap::error::ErrorKind as UsageErrorKind;
 use convert::{Conversion, DocumentKind, MAX_DOCUMENT_BYTES};
-use resource::{Accept, ByteSource, SectionChoice, SectionUnit};
+use resource::{Accept, ByteSource, Principal, SectionChoice, SectionUnit};
 use serde_json::json;
 
 use crate::args::{Args, ConvertArgs};
@@ -52,7 +52,16 @@ pub(crate) fn run(args: &ConvertArgs) -> anyhow::Result<ExitCode> {
     })?;
     let source = FileSource(bytes.into());
     let (chosen, extent) = (forms[form], FormExtent::Shown);
-    let job = ConvertJob { kind, form: chosen, extent, name: &name, source: &source, keep: true };
+    let principal = Principal::local();
+    let job = ConvertJob {
+        kind,
+        form: chosen,
+        extent,
+        name: &name,
+        source: &source,
+        keep: true,
+        principal: principal.key(),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let converted = runtime.block_on(convert_with_progress(&name, job))?;
     for loss in &converted.losses {

@@ -196,7 +196,8 @@ mod tests {
     fn a_key_depends_on_as_much_of_the_name_as_the_converter_is_told() {
         let key = |kind, name| {
             let (form, extent) = (Form::Html, FormExtent::Shown);
-            let job = ConvertJob { kind, form, extent, name, source: &EmptySource, keep: true };
+            let (source, keep, principal) = (&EmptySource, true, &"ada".into());
+            let job = ConvertJob { kind, form, extent, name, source, keep, principal };
             DocumentHash::new(&job, &Options::default(), None).finish()
         };
         let (code, word) = (DocumentKind::Source, DocumentKind::Docx);

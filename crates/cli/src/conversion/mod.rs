@@ -22,12 +22,13 @@ use bytes::Bytes;
 use catalog::layers::rendered::{ConvertJob, Converter, DocumentSource};
 use convert::{Conversion, Options};
 use futures_util::StreamExt;
+use machinery::{FairSemaphore, SharePermit};
 use parking_lot::Mutex;
 use resource::{ByteSource, Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use disk_cache::{DiskCache, DocumentHash};
 use pdf_program::PdfProgram;
@@ -35,8 +36,11 @@ use pdf_program::PdfProgram;
 /// This program, also after its file was replaced.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
-/// The most conversions that wait for their turn.
+/// The most conversions of one principal that wait for their turn.
 const MAX_WAITING: usize = 256;
+
+/// How long a conversion may wait. The time limit of the mount is shorter.
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// The most bytes of a result: a form in memory, and what is said of it.
 const MAX_RESULT_BYTES: u64 = 64 << 20;
@@ -51,7 +55,7 @@ pub(crate) struct ConvertLimits {
     pub(crate) memory: u64,
     /// How long a conversion may take.
     pub(crate) time: Duration,
-    /// How many run at once; as many as there are cores if not set.
+    /// How many of one principal run at once; as many as there are cores if not set.
     pub(crate) at_once: Option<NonZeroUsize>,
     /// Where results are kept, and how many bytes of them.
     pub(crate) cache: Option<(PathBuf, u64)>,
@@ -74,8 +78,7 @@ pub(crate) fn shared_pool(limits: ConvertLimits) -> Arc<ConvertPool> {
 /// Converts documents in child processes.
 pub(crate) struct ConvertPool {
     limits: ConvertLimits,
-    slots: Semaphore,
-    waiting: AtomicUsize,
+    slots: FairSemaphore,
     cache: Option<DiskCache>,
     /// How many forms were converted, and how many were taken from the cache.
     converted: AtomicUsize,
@@ -93,10 +96,12 @@ pub(crate) struct PoolUsage {
 impl ConvertPool {
     pub(crate) fn new(limits: ConvertLimits) -> Self {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let slots = Semaphore::new(limits.at_once.map_or_else(cores, NonZeroUsize::get));
+        let at_once = limits.at_once.map_or_else(cores, NonZeroUsize::get);
+        // One slot more, which one principal alone cannot take.
+        let slots = FairSemaphore::new(at_once + 1, at_once, MAX_WAITING);
         let cache = limits.cache.clone().map(|(folder, size)| DiskCache::new(folder, size));
-        let [waiting, converted, reused] = [const { AtomicUsize::new(0) }; 3];
-        Self { limits, slots, waiting, cache, converted, reused }
+        let [converted, reused] = [const { AtomicUsize::new(0) }; 2];
+        Self { limits, slots, cache, converted, reused }
     }
 
     /// What it has done since its start.
@@ -108,19 +113,19 @@ impl ConvertPool {
         }
     }
 
+    /// Waits for a slot out of the share of one principal.
+    async fn wait_for_slot(&self, principal: &Arc<str>) -> Result<SharePermit> {
+        let slot = self.slots.acquire(principal, Instant::now() + MAX_WAIT).await;
+        slot.map_err(|_| Error::unavailable("too many documents are being converted; try again"))
+    }
+
     /// Converts without a look at the cache.
     async fn convert_now(
         &self,
         job: &ConvertJob<'_>,
         program: Option<&PdfProgram>,
     ) -> Result<Conversion> {
-        let waiting = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let _left = WaitingGuard(&self.waiting);
-        if waiting >= MAX_WAITING {
-            return Err(Error::unavailable("too many documents are being converted; try again"));
-        }
-        let slot = self.slots.acquire().await;
-        let _slot = slot.map_err(|_| Error::internal("the pool of converters is closed"))?;
+        let _slot = self.wait_for_slot(job.principal).await?;
         self.converted.fetch_add(1, Ordering::Relaxed);
         let worker = Worker::start(worker::command(OWN_PROGRAM, job, &self.limits, program))?;
         let converted = tokio::time::timeout(self.limits.time, worker.run(job.source)).await;
@@ -148,14 +153,6 @@ impl Converter for ConvertPool {
         let converted = self.convert_now(&job, program.as_ref()).await?;
         cache.put(key, &converted).await;
         Ok(converted)
-    }
-}
-
-struct WaitingGuard<'a>(&'a AtomicUsize);
-
-impl Drop for WaitingGuard<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -293,15 +290,18 @@ fn failure_words(status: ExitStatus) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+    use std::sync::Arc;
     use std::time::Duration;
 
     use async_trait::async_trait;
     use bytes::Bytes;
     use catalog::layers::rendered::DocumentSource;
+    use futures_util::FutureExt as _;
     use resource::ByteSource;
     use tokio::process::Command;
 
-    use super::Worker;
+    use super::{ConvertLimits, ConvertPool, MAX_WAITING, Worker};
 
     struct EmptySource;
 
@@ -321,5 +321,29 @@ mod tests {
         let failed = tokio::time::timeout(Duration::from_secs(60), worker.run(&EmptySource));
         let error = failed.await.expect("the program goes on").unwrap_err();
         assert!(error.message.contains("crashed"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn one_that_asks_for_many_documents_leaves_a_converter_to_others() {
+        let limits = ConvertLimits {
+            memory: 1,
+            time: Duration::from_secs(1),
+            at_once: NonZeroUsize::new(2),
+            cache: None,
+            options: convert::Options::default(),
+        };
+        let pool = ConvertPool::new(limits);
+        let (ada, ben): (Arc<str>, Arc<str>) = ("ada".into(), "ben".into());
+        let running = [pool.wait_for_slot(&ada).await, pool.wait_for_slot(&ada).await];
+        assert!(running.iter().all(Result::is_ok), "as many as the settings say");
+        let mut waiting: Vec<_> =
+            (0..MAX_WAITING).map(|_| Box::pin(pool.wait_for_slot(&ada))).collect();
+        assert!(waiting.iter_mut().all(|one| one.now_or_never().is_none()), "they wait");
+        let one_more = pool.wait_for_slot(&ada).now_or_never().expect("it is refused at once");
+        assert!(one_more.is_err_and(|error| error.message.contains("too many documents")));
+        let other = pool.wait_for_slot(&ben).now_or_never().expect("a slot is left");
+        assert!(other.is_ok());
+        drop(running);
+        assert!(waiting[0].as_mut().now_or_never().is_some_and(|slot| slot.is_ok()));
     }
 }

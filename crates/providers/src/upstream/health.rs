@@ -24,8 +24,8 @@ pub(super) struct FailureLog(Mutex<FailureState>);
 
 #[derive(Default)]
 struct FailureState {
-    /// The failure since the last success, and the start of the connection that it belongs to.
-    current: Option<(Instant, String)>,
+    /// The start of the connection that has failed since its last success.
+    current: Option<Instant>,
     /// When failing began or ended, and the start of the connection that it belongs to.
     changed_at: Option<(Instant, SystemTime)>,
     /// The last failure, even if requests succeed again.
@@ -63,7 +63,7 @@ impl FailureLog {
     /// Records a successful response.
     pub(super) fn record_success(&self) {
         let mut record = self.0.lock();
-        if let Some((standing, _)) = record.current.take() {
+        if let Some(standing) = record.current.take() {
             record.changed_at = Some((standing, SystemTime::now()));
         }
     }
@@ -80,21 +80,17 @@ impl FailureLog {
             return;
         }
         let (mut record, at) = (self.0.lock(), SystemTime::now());
-        if record.current.as_ref().is_none_or(|(then, _)| *then != standing) {
+        if record.current.replace(standing) != Some(standing) {
             record.changed_at = Some((standing, at));
         }
-        record.current = Some((standing, format!("the last request failed: {error}")));
         record.last = Some((error.to_string(), at));
     }
 
-    /// The current failure, if it belongs to the connection that began at `standing`.
-    fn current_message(&self, standing: Instant) -> Option<String> {
+    /// Why the last request failed, if one did on the connection that began at `standing`.
+    fn current_cause(&self, standing: Instant) -> Option<String> {
         let record = self.0.lock();
-        record
-            .current
-            .as_ref()
-            .filter(|(then, _)| *then == standing)
-            .map(|(_, words)| words.clone())
+        let last = record.last.as_ref().filter(|_| record.current == Some(standing));
+        last.map(|(words, _)| words.clone())
     }
 
     /// When failing began or ended, if on the connection that began at `standing`.
@@ -221,7 +217,13 @@ impl Upstream {
         let trouble = &self.inner.failure_log;
         // A server that is degraded even without failures does not change its state by one.
         let since = trouble.changed_at(standing).filter(|_| usual.state == HealthState::Ready);
-        let condition = trouble.current_message(standing).map_or(usual, HealthStatus::degraded);
+        let condition = match trouble.current_cause(standing) {
+            Some(cause) => {
+                let failing = HealthStatus::degraded("the last request failed");
+                HealthStatus { cause: Some(cause), ..failing }
+            }
+            None => usual,
+        };
         HealthStatus { since, ..condition }
     }
 

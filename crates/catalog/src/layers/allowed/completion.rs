@@ -24,30 +24,64 @@ impl Complete for AllowedProvider {
     }
 
     async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
-        let unknown = || Error::invalid("there is no such template; list the templates");
         if !self.gate.allows_template(ctx, MethodClass::Complete, request.template) {
-            return Err(unknown());
+            return Err(unknown_template());
         }
-        let inner = self.inner.facets().complete.ok_or_else(unknown)?;
-        // The words of a source would tell a template that is denied from one that is not there.
-        let completed = inner.complete(ctx, request).await;
-        let mut completion = completed.map_err(|error| match error.kind {
-            ErrorKind::Invalid => unknown(),
-            _ => error,
-        })?;
-        let has_more = completion.total > completion.values.len();
+        let inner = self.inner.facets().complete.ok_or_else(unknown_template)?;
+        match self.complete_allowed(inner, ctx, request).await {
+            // The words of a source would tell a template that is denied from one that is not there.
+            Err(error) if error.kind == ErrorKind::Invalid => Err(unknown_template()),
+            // Neither may it tell a folder that is denied from one that is not there.
+            Err(error)
+                if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Denied)
+                    && self.gate.may_deny_some(ctx, MethodClass::Complete) =>
+            {
+                Ok(Completion::default())
+            }
+            completed => completed,
+        }
+    }
+}
+
+fn unknown_template() -> Error {
+    Error::invalid("there is no such template; list the templates")
+}
+
+impl AllowedProvider {
+    /// The values of `source` that lead to something allowed.
+    async fn complete_allowed(
+        &self,
+        source: &dyn Complete,
+        ctx: &Context,
+        request: &CompletionRequest<'_>,
+    ) -> Result<Completion> {
+        let mut completion = source.complete(ctx, request).await?;
         let combinations = match begins_with_value(request) {
             true => Vec::new(),
-            false => combinations(inner, ctx, request).await?,
+            false => combinations(source, ctx, request).await?,
         };
+        let found = completion.values.len();
         completion.values.retain(|value| self.gate.offers(ctx, request, value, &combinations));
-        // How many of the values that did not come are denied is unknown: one stands for them.
-        completion.total = completion.values.len() + usize::from(has_more);
+        let left = completion.values.len();
+        if left == 0 && self.gate.may_deny_some(ctx, MethodClass::Complete) {
+            return Ok(Completion::default());
+        }
+        // The values that did not come may all be denied: then they are not counted either.
+        if left < found || self.gate.may_deny_beside(ctx, request) {
+            completion.total = left;
+        }
         Ok(completion)
     }
 }
 
 impl AccessGate {
+    /// Whether the rules may deny something in the folder in which the typed text ends.
+    fn may_deny_beside(&self, ctx: &Context, request: &CompletionRequest<'_>) -> bool {
+        let folder = request.typed.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let start = self.template_start(&expand_partly(request, folder));
+        self.rules.may_deny_below(ctx.principal(), MethodClass::Complete, &start)
+    }
+
     /// Whether `value` leads to something allowed, with one of `combinations` for the variables in
     /// front of it.
     fn offers(

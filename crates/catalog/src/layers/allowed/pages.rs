@@ -1,9 +1,9 @@
 //! Pages under access rules: filled with what a principal may see, so that neither their length nor
-//! their cursor tells of the rest.
+//! their cursor nor what is missing in them tells of the rest.
 
 use std::time::Duration;
 
-use resource::{CacheScope, Freshness, Page, PageRequest, Result};
+use resource::{Absence, CacheScope, Freshness, Page, PageRequest, Result};
 use tokio::time::Instant;
 
 /// The most items that one call asks the source for, where much is denied.
@@ -12,12 +12,13 @@ const MAX_ITEMS_PER_CALL: usize = 1000;
 /// How long one page is filled. A page that is not full by then goes out as it is.
 const FILL_TIME: Duration = Duration::from_secs(5);
 
-/// Fills a page with what `shows` keeps. Looks one item ahead, so that a page with a cursor is never
-/// the last one with something to show.
+/// Fills a page with what `shows` keeps, and with the absences that `tells` keeps. Looks one item
+/// ahead, so that a page with a cursor is never the last one with something to show.
 pub(super) async fn fill_page<T, F: Future<Output = Result<Page<T>>> + Send>(
     paging: &PageRequest,
     fetch: impl Fn(PageRequest) -> F + Send + Sync,
     shows: impl Fn(&T) -> bool + Send + Sync,
+    tells: impl Fn(&Absence) -> bool + Send + Sync,
 ) -> Result<Page<T>> {
     let limit = paging.limit.max(1);
     let mut filled = Page { next: paging.cursor.clone(), ..Page::empty() };
@@ -38,7 +39,7 @@ pub(super) async fn fill_page<T, F: Future<Output = Result<Page<T>>> + Send>(
         denied = found - page.items.len();
         if left > 0 {
             filled.items.append(page.items);
-            filled.absent.append(&mut page.absent);
+            filled.absent.extend(page.absent.into_iter().filter(|gap| tells(gap)));
         } else if !page.items.is_empty() {
             break;
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use resource::{
-    Completion, Component, ComponentCall, ComponentKind, Context, Json, Page, PageRequest,
+    Absence, Completion, Component, ComponentCall, ComponentKind, Context, Json, Page, PageRequest,
     PromptCompletionRequest, Relay, Result, TaskCall, Uri, UriRewrite,
 };
 
@@ -10,26 +10,12 @@ use super::pages::fill_page;
 use super::{AccessGate, AllowedProvider, class_of};
 use crate::access::MethodClass;
 use crate::components::unknown_component;
+use crate::layers::shown_uris::ShownUris;
 
-/// The rewriting of a result that tells nothing of what is denied.
-struct GatedRewrite<'a> {
-    inner: &'a dyn UriRewrite,
-    gate: &'a AccessGate,
-    ctx: &'a Context,
-}
-
-impl UriRewrite for GatedRewrite<'_> {
-    fn to_public(&self, local: &str) -> Option<String> {
-        self.inner.to_public(local)
-    }
-
-    fn to_local(&self, public: &str) -> Option<String> {
-        self.inner.to_local(public)
-    }
-
-    fn shows(&self, local: &str) -> bool {
-        Uri::parse(local).is_ok_and(|uri| self.gate.allows(self.ctx, MethodClass::Read, &uri))
-            && self.inner.shows(local)
+impl AccessGate {
+    /// Whether a result may link or embed the local URI.
+    fn shows_uri(&self, ctx: &Context, local: &str) -> bool {
+        Uri::parse(local).is_ok_and(|uri| self.allows(ctx, MethodClass::Read, &uri))
     }
 }
 
@@ -60,7 +46,8 @@ impl Relay for AllowedProvider {
             inner.list_components(ctx, kind, rewrite, &request).await
         };
         let shows = |one: &Component| self.gate.allows_component(ctx, kind, &one.name);
-        fill_page(paging, fetch, |one| shows(one)).await
+        let told = |gap: &Absence| self.gate.shows_absence(ctx, class_of(kind), gap);
+        fill_page(paging, fetch, |one| shows(one), |gap| told(gap)).await
     }
 
     async fn call_component(&self, ctx: &Context, call: &ComponentCall<'_>) -> Result<Json> {
@@ -69,7 +56,8 @@ impl Relay for AllowedProvider {
         if !self.gate.allows_component(ctx, call.kind, call.name) {
             return Err(unknown());
         }
-        let rewrite = GatedRewrite { inner: call.uri_rewrite, gate: &self.gate, ctx };
+        let shows = |local: &str| self.gate.shows_uri(ctx, local);
+        let rewrite = ShownUris { inner: call.uri_rewrite, shows: &shows };
         inner.call_component(ctx, &ComponentCall { uri_rewrite: &rewrite, ..*call }).await
     }
 
@@ -84,7 +72,8 @@ impl Relay for AllowedProvider {
         if !self.gate.allows_component(ctx, ComponentKind::Tool, call.tool) {
             return Err(unknown());
         }
-        let rewrite = GatedRewrite { inner: call.uri_rewrite, gate: &self.gate, ctx };
+        let shows = |local: &str| self.gate.shows_uri(ctx, local);
+        let rewrite = ShownUris { inner: call.uri_rewrite, shows: &shows };
         inner.call_task(ctx, &TaskCall { uri_rewrite: &rewrite, ..*call }).await
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use resource::{
-    CacheScope, Context, Freshness, Page, PageRequest, Result, Skill, SkillIndexEntry, Skills, Uri,
+    Absence, CacheScope, Context, Freshness, Page, PageRequest, Result, Skill, SkillIndexEntry,
+    Skills, Uri,
 };
 
 use super::pages::fill_page;
@@ -41,7 +42,8 @@ impl Skills for AllowedProvider {
         let fetch =
             move |request: PageRequest| async move { inner.list_skills(ctx, &request).await };
         let shows = |skill: &Skill| self.gate.shows_file(ctx, &skill.uri);
-        let mut page = fill_page(paging, fetch, |skill| shows(skill)).await?;
+        let told = |gap: &Absence| self.gate.shows_absence(ctx, MethodClass::Read, gap);
+        let mut page = fill_page(paging, fetch, |skill| shows(skill), |gap| told(gap)).await?;
         page.items.iter_mut().for_each(|skill| self.gate.retain_files(ctx, skill));
         Ok(page)
     }
@@ -70,6 +72,7 @@ impl Skills for AllowedProvider {
             Ok(uri) => self.gate.shows_file(ctx, &uri),
             Err(_) => self.gate.allows_template(ctx, MethodClass::Read, &entry.url),
         };
-        fill_page(paging, fetch, |entry| shows(entry)).await
+        let told = |gap: &Absence| self.gate.shows_absence(ctx, MethodClass::Read, gap);
+        fill_page(paging, fetch, |entry| shows(entry), |gap| told(gap)).await
     }
 }

@@ -208,7 +208,8 @@ async fn make_form(
     }
     let has_masks = masks(&terms.redaction, uri);
     let keep = terms.keep && !has_masks;
-    let job = ConvertJob { kind, form, extent, name: &file_name(uri), source: &document, keep };
+    let (name, principal) = (&*file_name(uri), document.ctx.principal().key());
+    let job = ConvertJob { kind, form, extent, name, source: &document, keep, principal };
     let converted = terms.converter.convert(job).await;
     let (converted, is_masked) = match converted {
         Ok(converted) if has_masks && form.is_text() => {

@@ -65,6 +65,8 @@ pub struct ConvertJob<'a> {
     pub source: &'a dyn DocumentSource,
     /// Whether the result may outlive the process.
     pub keep: bool,
+    /// The key of the principal on whose behalf it is converted.
+    pub principal: &'a Arc<str>,
 }
 
 /// How much of the tables of a document a form has.
