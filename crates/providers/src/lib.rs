@@ -9,6 +9,7 @@ pub mod fs;
 pub mod git;
 mod list_page;
 mod memory_content;
+mod permits;
 mod repeated_text;
 pub mod statics;
 pub mod upstream;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use resource::{Provider, Uri};
+use resource::{
+    Body, ByteSource, Content, Context, ErrorKind, PageRequest, Provider, ReadRequest, Uri,
+};
 use server::transport::http::{self, OriginGuard};
 use server::{CollectionsMode, Limits, Server};
 use testkit::{Denial, Expectations, MemoryProvider, contract_with_denial};
@@ -82,18 +84,166 @@ async fn documentation_keeps_the_contract_under_access_rules() {
 #[tokio::test]
 async fn a_repository_keeps_the_contract_under_access_rules() {
     let folder = texts();
-    for arguments in [
-        &["init", "-q", "-b", "main", "."][..],
-        &["add", "-A"],
-        &["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "-qm", "first"],
-    ] {
-        let mut git = Command::new("git");
-        git.args(arguments).current_dir(folder.path().join("files"));
-        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
-        assert!(git.status().unwrap().success(), "{arguments:?}");
-    }
+    let files = folder.path().join("files");
+    run_git(&files, &["init", "-q", "-b", "main", "."]);
+    commit(&files, "first");
     let settings = "kind = \"git\"\npath = \"files\"\n";
     check(folder.path(), settings, "git://m/HEAD/none.md").await;
+}
+
+/// A repository with a history of texts, some of them hidden, and a change of each in the worktree.
+fn history() -> tempfile::TempDir {
+    let folder = texts();
+    let files = folder.path().join("files");
+    fs::write(files.join("x.key"), "a key\n").unwrap();
+    run_git(&files, &["init", "-q", "-b", "main", "."]);
+    commit(&files, "first");
+    for name in ["hidden/a.md", "hidden/b.md"] {
+        fs::write(files.join(name), "covert words\n").unwrap();
+    }
+    commit(&files, "covert");
+    for name in ["z.md", "hidden.md", "x.key"] {
+        fs::write(files.join(name), "other words\n").unwrap();
+    }
+    commit(&files, "both");
+    for name in ["z.md", "hidden.md", "hidden/c.md"] {
+        fs::write(files.join(name), "words to come\n").unwrap();
+    }
+    folder
+}
+
+fn run_git(folder: &Path, arguments: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.args(arguments).current_dir(folder);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    let output = git.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn commit(folder: &Path, message: &str) {
+    run_git(folder, &["add", "-A"]);
+    let person = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+    run_git(folder, &[&person[..], &["commit", "-qm", message]].concat());
+}
+
+/// The catalog of one git mount with these settings.
+fn git_catalog(folder: &Path, settings: &str) -> std::sync::Arc<catalog::Catalog> {
+    let file = folder.join("refdesk.toml");
+    let mount = format!("[mounts.m]\nkind = \"git\"\npath = \"files\"\n{settings}");
+    fs::write(&file, mount).unwrap();
+    let settings = Settings::read_file(&file).unwrap();
+    assemble(&settings, &[], &OwnResources::new(), None).unwrap().catalog
+}
+
+/// What a principal reads of `text` in all formats; `None` if it does not exist.
+async fn read_by(catalog: &catalog::Catalog, ctx: &Context, text: &str) -> Option<String> {
+    let request = ReadRequest::whole(1 << 20);
+    let described = catalog.stat(ctx, &uri(text)).await;
+    let reading = match catalog.read(ctx, &uri(text), &request).await {
+        Ok(reading) => reading,
+        Err(error) => {
+            assert_eq!(error.kind, ErrorKind::NotFound, "{text}: {error:?}");
+            assert!(described.is_err(), "{text} is described and not read");
+            return None;
+        }
+    };
+    let mut all = format!("{:?}", described.unwrap());
+    let Content::Parts(parts) = reading.content else { return Some(all) };
+    for part in parts {
+        let (Body::Text(ByteSource::Bytes(bytes)) | Body::Blob(ByteSource::Bytes(bytes))) =
+            part.body
+        else {
+            panic!("{text} is a stream")
+        };
+        all.push_str(&String::from_utf8_lossy(&bytes));
+    }
+    Some(all)
+}
+
+#[tokio::test]
+async fn no_resource_of_a_repository_tells_of_a_denied_file() {
+    let folder = history();
+    let files = folder.path().join("files");
+    let access = format!("redact = false\n{ACCESS}").replace("hidden*", "hidden*\", \"*.key");
+    let catalog = git_catalog(folder.path(), &access);
+    let [whole, limited] = testkit::two_contexts();
+    let [blob, tree, covert] = ["HEAD:hidden.md", "HEAD:hidden", "HEAD~1"]
+        .map(|revision| run_git(&files, &["rev-parse", revision]));
+    for denied in [
+        "HEAD:hidden.md".to_owned(),
+        "HEAD:hidden%2Fa.md".to_owned(),
+        "main~1:hidden%2Fa.md".to_owned(),
+        "HEAD:hidden/a.md".to_owned(),
+        format!("{tree}/a.md"),
+        "log/HEAD/x.key?files=true".to_owned(),
+        "diff/HEAD~2..HEAD/x.key".to_owned(),
+        "blame/HEAD/hidden.md".to_owned(),
+        format!("commit/{covert}"),
+        blob,
+    ] {
+        let denied = format!("git://m/{denied}");
+        assert!(read_by(&catalog, &whole, &denied).await.is_some(), "{denied}");
+        assert_eq!(read_by(&catalog, &limited, &denied).await, None, "{denied}");
+    }
+    for open in [
+        "diff/HEAD~2..HEAD",
+        "diff/HEAD~2...main",
+        "diff/worktree",
+        "commit/HEAD",
+        "log",
+        "log?files=true",
+        "log/HEAD?grep=o",
+        "status",
+        "refs",
+        "blame/HEAD/z.md",
+        "HEAD/z.md",
+        "HEAD:z.md",
+        "HEAD/docs",
+    ] {
+        let open = format!("git://m/{open}");
+        let all = read_by(&catalog, &whole, &open).await;
+        assert!(all.is_some(), "{open}");
+        let shown = read_by(&catalog, &limited, &open).await.unwrap_or_else(|| panic!("{open}"));
+        for word in ["hidden", "x.key", "covert"] {
+            assert!(!shown.contains(word), "{open} tells of {word}: {shown}");
+        }
+        let is_about_all = open.contains("diff") || open.contains("commit/");
+        assert!(!is_about_all || shown.contains("z.md"), "{open}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_hidden_file_of_a_repository_is_hidden_in_its_history() {
+    let folder = history();
+    let hide = "[[mounts.m.rules]]\nglob = \"hidden*\"\nhide = true\n";
+    let catalog = git_catalog(folder.path(), hide);
+    let [ctx, _] = testkit::two_contexts();
+    for document in
+        ["diff/HEAD~2..HEAD", "diff/worktree", "commit/HEAD", "log?files=true", "status"]
+    {
+        let text = read_by(&catalog, &ctx, &format!("git://m/{document}")).await.unwrap();
+        assert!(!text.contains("hidden"), "{document}: {text}");
+    }
+    assert_eq!(read_by(&catalog, &ctx, "git://m/HEAD:hidden.md").await, None);
+    assert!(read_by(&catalog, &ctx, "git://m/HEAD:z.md").await.is_some());
+}
+
+#[tokio::test]
+async fn a_principal_that_may_have_one_folder_of_a_revision_has_it() {
+    let folder = history();
+    let access =
+        "access = [{ allow = [\"HEAD/docs/**\", \"diff\", \"refs\"], principals = [\"other\"] }]\n";
+    let catalog = git_catalog(folder.path(), access);
+    let [_, limited] = testkit::two_contexts();
+    let listed = catalog.list(&limited, Some(&uri("git://m/HEAD/")), &PageRequest::first(10)).await;
+    let listed: Vec<_> = listed.unwrap().items.iter().map(|item| item.name.clone()).collect();
+    assert_eq!(listed, ["docs"]);
+    let guide = read_by(&catalog, &limited, "git://m/HEAD/docs/guide.md").await;
+    assert!(guide.is_some_and(|text| text.contains("About docs/guide.md")));
+    assert_eq!(read_by(&catalog, &limited, "git://m/HEAD:docs%2Fguide.md").await, None);
+    let diff = read_by(&catalog, &limited, "git://m/diff/HEAD~2..HEAD").await.unwrap();
+    assert!(!diff.contains("z.md"), "{diff}");
 }
 
 #[tokio::test]

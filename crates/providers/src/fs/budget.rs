@@ -13,7 +13,7 @@ use machinery::Flight;
 use resource::Context;
 
 use super::error::{cancelled, over_budget, scan_in_progress};
-use super::permits::PrincipalPermits;
+use crate::permits::PrincipalPermits;
 
 /// Names that may be read inline before the work moves to a blocking thread.
 const MAX_INLINE_NAMES: usize = 8_192;

@@ -13,9 +13,9 @@ use machinery::SharePermit;
 use resource::{ByteSource, Error, Result};
 
 use super::error::to_resource_error;
-use super::permits::PrincipalPermits;
 use super::platform::FileHandle;
 use super::stamp::FileStamp;
+use crate::permits::PrincipalPermits;
 use detection::text::complete_utf8_len;
 
 /// Bytes read per chunk. A multiple of three, so that each chunk is base64-encoded by itself.

@@ -32,6 +32,10 @@ pub(super) const IGNORE_FILES: [&[u8]; 3] = [b".gitignore", b".ignore", b".refde
 /// Largest ignore file, in bytes. A folder with a larger one is not served.
 const MAX_IGNORE_FILE_BYTES: u64 = 1024 * 1024;
 
+/// Steps that the wildcards of all rules may take to judge one name: about two milliseconds. A name
+/// that takes more is not served.
+const MAX_STEPS_PER_NAME: u64 = 1 << 20;
+
 /// The bound that a larger one exceeds.
 const FILE_TOO_LARGE: TooManyPatterns = TooManyPatterns("the file is larger than 1 MiB");
 
@@ -213,9 +217,14 @@ impl Visibility {
             [] => Cow::Borrowed(path),
             prefix => Cow::Owned([prefix, path].concat()),
         };
-        let mut layers = self.layers.iter().rev();
-        let verdict = layers
-            .find_map(|layer| layer.patterns.verdict(&from_repository[layer.offset..], is_folder));
+        let mut steps = MAX_STEPS_PER_NAME;
+        let verdict = self.layers.iter().rev().find_map(|layer| {
+            layer.patterns.verdict(&from_repository[layer.offset..], is_folder, &mut steps)
+        });
+        if steps == 0 {
+            let path = String::from_utf8_lossy(path);
+            tracing::warn!("the ignore rules need too many steps for {path:?}; it is not served");
+        }
         verdict != Some(Verdict::Ignored)
     }
 

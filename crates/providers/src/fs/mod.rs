@@ -29,7 +29,6 @@ mod locate;
 mod options;
 mod page_cache;
 mod path;
-mod permits;
 mod platform;
 mod read;
 mod root;
@@ -53,8 +52,8 @@ use self::describe::describe;
 use self::error::{FsError, not_found, to_resource_error};
 use self::locate::PathEntry;
 use self::path::UriPath;
-use self::permits::PrincipalPermits;
 use self::root::FsRoot;
+use crate::permits::PrincipalPermits;
 
 pub use self::options::{
     Charset, CharsetRule, DEFAULT_MAX_WATCHES, DEFAULT_OPEN_FOLDERS, DEFAULT_POLL_INTERVAL,

@@ -21,9 +21,9 @@ use super::locate::Folder;
 use super::options::{CharsetRule, HideFilter, ListingMode, Options, WatchMode};
 use super::page_cache::PageCache;
 use super::path::LocalPath;
-use super::permits::blocking_permits;
 use super::watch::{FsWatchState, ListingSubscribers};
 use crate::file_watch::RescanLoop;
+use crate::permits::blocking_permits;
 
 /// Bounds of the cache of folder names, in bytes. One very large folder may exceed them alone:
 /// without its names, every page of its listing would scan it again.

@@ -13,8 +13,9 @@ use super::json::JsonObject;
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::tree::FoundEntry;
-use super::tree_changes::{FolderMode, TreeChange};
+use super::tree_changes::TreeChange;
 use super::unified::write_hunks;
+use super::visibility::RevisionFolder;
 
 /// The largest text that is compared by lines, in bytes.
 const MAX_COMPARED_BYTES: usize = 8 << 20;
@@ -49,14 +50,16 @@ pub(super) struct LineChanges {
 }
 
 impl GitSession<'_> {
-    /// Finds the files that differ between two trees, renames joined.
+    /// Finds the files that differ between two trees and that the principal sees in all of `viewed`,
+    /// renames joined.
     pub(super) fn file_changes(
         &self,
         old: Option<gix::ObjectId>,
         new: Option<gix::ObjectId>,
         scope: &RepoPath,
+        viewed: &[RevisionFolder],
     ) -> Result<Vec<ChangedFile>> {
-        let changes = self.tree_changes(old, new, scope, FolderMode::Omitted)?;
+        let changes = self.visible_changes(old, new, scope, viewed)?;
         self.join_renames(changes)
     }
 

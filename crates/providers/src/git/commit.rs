@@ -2,15 +2,19 @@
 
 use std::fmt::Write as _;
 
+use gix::ObjectId;
 use resource::{ReadRequest, Reading, Resource, Result, Uri};
 
 use super::changed_file::{ChangedFile, LineChanges};
 use super::commit_object::{CommitNode, CommitText, Person};
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
+use super::error::not_found;
 use super::json::{JsonObject, json_array};
 use super::location::RevisionSpec;
 use super::repo_path::{RepoPath, quoted};
 use super::repository::GitSession;
+use super::revision::NO_REVISION;
+use super::visibility::RevisionFolder;
 
 /// How many hexadecimal digits name a commit for people.
 const SHORT_HASH: usize = 12;
@@ -19,12 +23,34 @@ impl GitSession<'_> {
     /// The etag of a document that holds messages.
     pub(super) fn message_etag(&self, etag: &str) -> String {
         let is_masked = self.git.redaction.scope() != redaction::RedactionScope::Off;
-        self.git.masked_etag(etag, is_masked)
+        let etag = self.git.masked_etag(etag, is_masked);
+        match self.viewer {
+            None => etag,
+            // What the document holds depends on the principal. It is also cached by its etag.
+            Some(viewer) => {
+                let own = format!("{etag} {}", viewer.key());
+                blake3::hash(own.as_bytes()).to_hex()[..24].to_owned()
+            }
+        }
     }
 
-    /// Describes a commit.
+    /// Describes a commit, unless the principal may not know of it.
     pub(super) fn describe_commit(&self, uri: &Uri, revision: &RevisionSpec) -> Result<Resource> {
         let (id, is_immutable) = self.resolve_commit(revision)?;
+        if self.is_restricted()
+            && !self.shows_commit(&self.commit(id)?, revision, &RepoPath::default())?
+        {
+            return Err(not_found(NO_REVISION));
+        }
+        self.describe_shown_commit(uri, (id, is_immutable))
+    }
+
+    /// Describes a commit that the principal may know of.
+    pub(super) fn describe_shown_commit(
+        &self,
+        uri: &Uri,
+        (id, is_immutable): (ObjectId, bool),
+    ) -> Result<Resource> {
         let text = self.commit_text(id)?;
         let mut resource = Resource::new(uri.clone(), id.to_hex_with_len(SHORT_HASH).to_string());
         resource.title = Some(text.subject.clone()).filter(|subject| !subject.is_empty());
@@ -55,27 +81,33 @@ impl GitSession<'_> {
             let (node, text) = (self.commit(id)?, self.commit_text(id)?);
             match format {
                 DocumentFormat::Json => {
-                    Ok(text.to_json(&node, Some(&self.commit_files_json(&node)?)))
+                    Ok(text.to_json(&node, Some(&self.commit_files_json(&node, revision)?)))
                 }
                 DocumentFormat::Text => {
-                    self.commit_markdown(&node, &text, &self.commit_files(&node)?)
+                    self.commit_markdown(&node, &text, &self.commit_files(&node, revision)?)
                 }
             }
         })
     }
 
-    /// The files that a commit changed, against its first parent.
-    fn commit_files(&self, node: &CommitNode) -> Result<Vec<ChangedFile>> {
+    /// The files that a commit changed, against its first parent, as far as the principal sees them
+    /// at `revision`.
+    fn commit_files(&self, node: &CommitNode, revision: &RevisionSpec) -> Result<Vec<ChangedFile>> {
         let old = match node.parents.first() {
             Some(parent) => Some(self.commit(*parent)?.tree),
             None => None,
         };
-        self.file_changes(old, Some(node.tree), &RepoPath::default())
+        let viewed = [RevisionFolder::whole(revision.clone())];
+        self.file_changes(old, Some(node.tree), &RepoPath::default(), &viewed)
     }
 
-    /// The files that a commit changed, with their counts of lines, as JSON.
-    pub(super) fn commit_files_json(&self, node: &CommitNode) -> Result<String> {
-        let changes = self.commit_files(node)?;
+    /// The same with their counts of lines, as JSON.
+    pub(super) fn commit_files_json(
+        &self,
+        node: &CommitNode,
+        revision: &RevisionSpec,
+    ) -> Result<String> {
+        let changes = self.commit_files(node, revision)?;
         let mut files = Vec::with_capacity(changes.len());
         for change in &changes {
             files.push(change.to_json(&self.line_changes(change, false)?));

@@ -14,6 +14,7 @@ use super::repo_path::{RepoPath, join_bytes};
 use super::repository::GitSession;
 use super::revision::ResolvedRevision;
 use super::tree::FoundEntry;
+use super::visibility::RevisionFolder;
 use detection::mime;
 
 /// MIME type of folders.
@@ -27,6 +28,8 @@ const META_KEY: &str = "dev.refdesk/git";
 pub(super) struct TreePlace {
     pub(super) revision: RevisionSpec,
     pub(super) resolved: ResolvedRevision,
+    /// The folder that the path counts from, as rules judge it.
+    pub(super) revision_folder: RevisionFolder,
     pub(super) path: RepoPath,
     pub(super) entry: FoundEntry,
 }
@@ -91,7 +94,7 @@ impl GitSession<'_> {
                 resource.listable = Some(true);
                 resource.is_view = place.path.is_root();
                 resource.mime = Some(FOLDER_MIME.to_owned());
-                resource.etag = Some(place.entry.id.to_string());
+                resource.etag = Some(place.entry.id.to_string()).filter(|_| !self.is_restricted());
             }
             EntryKind::Commit => {
                 resource.mime = Some("text/plain".to_owned());
@@ -122,23 +125,30 @@ impl GitSession<'_> {
     }
 
     /// Adds the last commit that touched the path. The hashes of a content that is masked are left
-    /// out: they have no key, so that they tell whether a guess is right.
+    /// out: they have no key, so that they tell whether a guess is right. What changes with any
+    /// member of a folder is left out for a principal that may not know of all of them.
     fn add_origin(
         &self,
         resource: &mut Resource,
         place: &TreePlace,
         (lfs, hides_content): (Option<LfsFile>, bool),
     ) -> Result<()> {
-        let object = (!hides_content).then(|| place.entry.id.to_string());
+        let hides_members = self.is_restricted() && place.is_folder();
+        let hides_object = hides_content || hides_members;
+        let object = (!hides_object).then(|| place.entry.id.to_string());
         let mut facts = JsonObject::new().optional_text("object", object.as_deref());
         if let Some(tip) = place.resolved.commit {
-            if place.path.is_root() {
+            if place.path.is_root() && self.shows_tip(tip)? {
                 let text = self.kept_commit_text(tip)?;
                 resource.description =
                     Some(text.subject.clone()).filter(|subject| !subject.is_empty());
+            }
+            if place.path.is_root() {
                 facts = facts.text("revision", &tip.to_string());
             }
-            if let Some(last) = self.last_commit(tip, &place.path, place.entry.id)? {
+            if !hides_members
+                && let Some(last) = self.last_commit(tip, &place.path, place.entry.id)?
+            {
                 resource.annotations.modified = last.time();
                 let text = self.kept_commit_text(last.id)?;
                 facts = facts

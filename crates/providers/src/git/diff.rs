@@ -6,11 +6,13 @@ use resource::{ReadRequest, Reading, Resource, Result, Uri};
 use super::changed_file::ChangedFile;
 use super::document::{DocumentFormat, UNIFIED_DIFF, declare_formats};
 use super::error::{not_found, over_bound, unreadable};
+use super::files::NO_PATH;
 use super::json::{JsonObject, json_array};
 use super::location::{DiffRange, RevisionSpec};
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::unified::{split_type_change, write_file};
+use super::visibility::RevisionFolder;
 
 /// The longest diff that is written, in bytes.
 const MAX_DIFF_BYTES: usize = 16 << 20;
@@ -20,6 +22,8 @@ struct DiffEnds {
     old: ObjectId,
     new: ObjectId,
     is_immutable: bool,
+    /// The revisions whose files are compared, as rules judge them.
+    viewed: Vec<RevisionFolder>,
 }
 
 impl GitSession<'_> {
@@ -61,6 +65,12 @@ impl GitSession<'_> {
                 ("Diff of HEAD and the worktree".to_owned(), None)
             }
         };
+        let head = [RevisionFolder::whole(RevisionSpec::head())];
+        let viewed = ends.as_ref().map_or(&head[..], |ends| &ends.viewed);
+        let is_known = |folder: &RevisionFolder| self.knows(folder, path.as_bytes());
+        if !path.is_root() && !viewed.iter().all(is_known) {
+            return Err(not_found(NO_PATH));
+        }
         let mut resource = Resource::new(uri.clone(), "diff");
         resource.title = Some(match path.is_root() {
             true => title,
@@ -93,6 +103,7 @@ impl GitSession<'_> {
             return Err(not_found("a diff is of two revisions, and one of these is a file"));
         }
         let is_immutable = old.is_immutable && new.is_immutable;
+        let viewed = vec![self.folder_of(from, &old), self.folder_of(to, &new)];
         let base = match (range, old.commit, new.commit) {
             (DiffRange::SinceMergeBase(..), Some(from), Some(to)) => {
                 let base = self.repo.merge_base(from, to).map_err(unreadable)?;
@@ -104,7 +115,7 @@ impl GitSession<'_> {
             }
             _ => old.root,
         };
-        Ok(Some(DiffEnds { old: base, new: new.root, is_immutable }))
+        Ok(Some(DiffEnds { old: base, new: new.root, is_immutable, viewed }))
     }
 
     /// Reads a diff.
@@ -118,7 +129,9 @@ impl GitSession<'_> {
         self.read_document(&described, request, |format| {
             let ends = self.diff_ends(range)?;
             let changes = match &ends {
-                Some(ends) => self.file_changes(Some(ends.old), Some(ends.new), path)?,
+                Some(ends) => {
+                    self.file_changes(Some(ends.old), Some(ends.new), path, &ends.viewed)?
+                }
                 None => self.worktree_changes(path)?,
             };
             match format {
@@ -128,7 +141,9 @@ impl GitSession<'_> {
                     for change in &changes {
                         files.push(change.to_json(&self.line_changes(change, false)?));
                     }
-                    let ids = ends.map(|ends| (ends.old.to_string(), ends.new.to_string()));
+                    // They change with every file.
+                    let ids = ends.filter(|_| !self.is_restricted());
+                    let ids = ids.map(|ends| (ends.old.to_string(), ends.new.to_string()));
                     let json = JsonObject::new()
                         .optional_text("from_tree", ids.as_ref().map(|ids| ids.0.as_str()))
                         .optional_text("to_tree", ids.as_ref().map(|ids| ids.1.as_str()));

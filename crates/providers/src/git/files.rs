@@ -21,10 +21,17 @@ use super::repository::GitSession;
 use super::tree::{FoundEntry, TreeEntry, tree_order};
 use detection::mime;
 
+/// The words for a path that is not there.
+pub(super) const NO_PATH: &str = "the revision has no such path";
+
 impl GitSession<'_> {
-    /// Finds what `path` leads to at `revision`.
+    /// Finds what `path` leads to at `revision`, unless the principal may not know of it.
     pub(super) fn find_place(&self, revision: &RevisionSpec, path: &RepoPath) -> Result<TreePlace> {
         let resolved = self.resolve(revision)?;
+        let revision_folder = self.folder_of(revision, &resolved);
+        if !self.knows(&revision_folder, path.as_bytes()) {
+            return Err(not_found(NO_PATH));
+        }
         let entry = match resolved.is_tree {
             true => self.find_entry(resolved.root, path)?,
             false if path.is_root() => {
@@ -33,8 +40,9 @@ impl GitSession<'_> {
             }
             false => None,
         };
-        let entry = entry.ok_or_else(|| not_found("the revision has no such path"))?;
-        Ok(TreePlace { revision: revision.clone(), resolved, path: path.clone(), entry })
+        let entry = entry.ok_or_else(|| not_found(NO_PATH))?;
+        let (revision, path) = (revision.clone(), path.clone());
+        Ok(TreePlace { revision, resolved, revision_folder, path, entry })
     }
 
     /// Refuses a file by its hash, or by a tag, where its name decides what is masked.
@@ -66,7 +74,8 @@ impl GitSession<'_> {
         };
         let limit = paging.limit.max(1);
         let (mut items, mut next) = (Vec::new(), None);
-        let mut rest = entries[start..].iter().peekable();
+        let is_known = |entry: &&TreeEntry| self.knows_member(place, &entry.name);
+        let mut rest = entries[start..].iter().filter(is_known).peekable();
         while let Some(entry) = rest.next() {
             self.check_cancelled()?;
             if let Some(resource) = self.list_entry(place, entry)?
@@ -82,6 +91,12 @@ impl GitSession<'_> {
         let is_immutable = place.resolved.is_immutable && items.iter().all(|item| item.immutable);
         let freshness = self.git.freshness_of(is_immutable);
         Ok(Page { next, ..Page::from_items(items, freshness) })
+    }
+
+    /// Whether the principal may know of a member of the folder at `place`.
+    pub(super) fn knows_member(&self, place: &TreePlace, name: &[u8]) -> bool {
+        !self.is_restricted()
+            || self.knows(&place.revision_folder, place.path.join(name).as_bytes())
     }
 
     /// Describes an entry of a folder; `None` if its name is hostile or its URI too long.

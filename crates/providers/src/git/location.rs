@@ -113,9 +113,34 @@ impl RevisionSpec {
 
     /// The path that the revision itself names, as in `HEAD:src/main.rs`.
     pub(super) fn inner_path(&self) -> Option<&[u8]> {
-        let colon = self.0.iter().rposition(|byte| *byte == b':')?;
-        // A colon in braces is one of a time, as in `main@{12:30}`.
-        Some(&self.0[colon + 1..]).filter(|path| !path.contains(&b'}'))
+        self.split_path().map(|(_, path)| path)
+    }
+
+    /// The revision before the path that this one names, and the path. The revision is empty if the
+    /// path is one of the index, as in `:src/main.rs`.
+    pub(super) fn split_path(&self) -> Option<(&[u8], &[u8])> {
+        let (mut depth, mut at) = (0_usize, 0);
+        match self.0[..] {
+            // A search of messages.
+            [b':', b'/', ..] => return None,
+            [b':', b'0'..=b'3', b':', ref path @ ..] | [b':', ref path @ ..] => {
+                return Some((b"", path));
+            }
+            _ => {}
+        }
+        while let Some(byte) = self.0.get(at) {
+            // A colon in braces is one of a time or a search, as in `main@{12:30}`.
+            match byte {
+                b'\\' if depth > 0 => at += 1,
+                b'{' if depth > 0 || self.0[..at].ends_with(b"@") => depth += 1,
+                b'{' if self.0[..at].ends_with(b"^") => depth += 1,
+                b'}' => depth = depth.saturating_sub(1),
+                b':' if depth == 0 => return Some((&self.0[..at], &self.0[at + 1..])),
+                _ => {}
+            }
+            at += 1;
+        }
+        None
     }
 
     /// The object that a full hash names.
@@ -300,59 +325,4 @@ fn build_uri(prefix: &str, revision: Option<&RevisionSpec>, path: &RepoPath) -> 
 }
 
 #[cfg(test)]
-mod tests {
-    use resource::Uri;
-
-    use super::{DiffRange, Location, LogQuery, RepoPath, RevisionSpec};
-
-    fn parse(text: &str) -> Option<Location> {
-        Location::parse(&Uri::parse(text).unwrap()).ok()
-    }
-
-    fn revision(text: &str) -> RevisionSpec {
-        RevisionSpec::parse(text.as_bytes()).unwrap()
-    }
-
-    #[test]
-    fn a_branch_named_like_a_collection_has_a_uri() {
-        let uri = Location::tree_uri(&revision("log"), &RepoPath::default()).unwrap();
-        assert_eq!(uri.as_str(), "git:///refs%2Fheads%2Flog");
-        let found = parse(uri.as_str());
-        let expected = revision("refs/heads/log");
-        assert!(matches!(found, Some(Location::Tree { revision: named, .. }) if named == expected));
-    }
-
-    #[test]
-    fn names_of_any_bytes_come_back() {
-        let path = RepoPath::parse(b"a b/\xff%.txt").unwrap();
-        let uri = Location::tree_uri(&revision("feature/x"), &path).unwrap();
-        assert_eq!(uri.as_str(), "git:///feature%2Fx/a%20b/%FF%25.txt");
-        let tree = Location::Tree { revision: revision("feature/x"), path, requires_folder: false };
-        assert_eq!(parse(uri.as_str()), Some(tree));
-    }
-
-    #[test]
-    fn ranges_and_conditions_are_read() {
-        let range = |text: &str| match parse(text) {
-            Some(Location::Diff { range, .. }) => Some(range),
-            _ => None,
-        };
-        let (a, b) = (revision("a"), revision("b"));
-        assert_eq!(range("git:///diff/a..b/x"), Some(DiffRange::Between(a.clone(), b.clone())));
-        assert_eq!(range("git:///diff/a...b"), Some(DiffRange::SinceMergeBase(a.clone(), b)));
-        assert_eq!(range("git:///diff/a.."), Some(DiffRange::Between(a, RevisionSpec::head())));
-        assert_eq!(range("git:///diff/worktree"), Some(DiffRange::Worktree));
-        assert_eq!(range("git:///diff/a"), None);
-        let log = LogQuery {
-            grep: Some("a b".to_owned()),
-            follow: true,
-            ..LogQuery::new(revision("main"), RepoPath::parse(b"x").unwrap())
-        };
-        assert_eq!(parse("git:///log/main/x?grep=a%20b&follow=true"), Some(Location::Log(log)));
-        for bad in
-            ["git:///log?x=1", "git:///status?x", "git:///HEAD/..", "git:////a", "git:///a#b"]
-        {
-            assert_eq!(parse(bad), None, "{bad}");
-        }
-    }
-}
+mod tests;

@@ -10,8 +10,15 @@ use regex_automata::meta::Regex;
 use resource::{Error, Result};
 
 use super::date_queue::DateQueue;
-use super::error::{not_found, unreadable};
+use super::error::{not_found, over_bound, unreadable};
 use super::repository::GitSession;
+
+/// How large a pattern may be once it is compiled, in bytes: how long it takes for each byte of a
+/// message hangs on that.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+
+/// How much of each message is searched, in bytes. A search of one message is not cancelled.
+const MAX_SEARCHED_BYTES: usize = 16 << 10;
 
 /// What begins a search from a revision on.
 const FROM_REVISION: &[u8] = b"^{/";
@@ -60,7 +67,8 @@ impl GitSession<'_> {
         }
         while let Some(node) = queue.pop() {
             self.check_cancelled()?;
-            if pattern.fits(&self.commit_text(node.id)?.message) {
+            let is_found = pattern.fits(&self.commit_text(node.id)?.message);
+            if is_found && self.shows_tip(node.id)? {
                 return Ok(node.id);
             }
             for parent in node.parents {
@@ -82,14 +90,21 @@ impl MessagePattern {
         };
         let text = text.to_str().ok().filter(|text| !text.is_empty());
         let text = text.ok_or_else(|| not_found("the search of messages has no text"))?;
-        let regex = Regex::new(text).map_err(|error| {
-            Error::invalid("the search of messages is no regular expression").caused_by(error)
+        let bounds = Regex::config().nfa_size_limit(Some(MAX_PATTERN_BYTES));
+        let regex = Regex::builder().configure(bounds).build(text);
+        let regex = regex.map_err(|error| match error.size_limit() {
+            Some(_) => over_bound("the search of messages is too large a regular expression"),
+            None => {
+                let message = "the search of messages is no regular expression";
+                Error::invalid(message).caused_by(error)
+            }
         })?;
         Ok(Self { regex, is_negated })
     }
 
     fn fits(&self, message: &str) -> bool {
-        self.regex.is_match(message) != self.is_negated
+        let searched = &message[..message.floor_char_boundary(MAX_SEARCHED_BYTES)];
+        self.regex.is_match(searched) != self.is_negated
     }
 }
 
@@ -142,7 +157,26 @@ fn no_revision(error: impl std::error::Error + Send + Sync + 'static) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::split_search;
+    use resource::ErrorKind;
+
+    use super::{MAX_SEARCHED_BYTES, MessagePattern, split_search};
+
+    #[test]
+    fn a_pattern_that_would_take_much_memory_or_time_is_refused() {
+        let parse = |text: &str| MessagePattern::parse(text.as_bytes()).map(|_| ());
+        // Half a million states: less than the default bound of the library.
+        assert_eq!(parse(r"\w{200}").unwrap_err().kind, ErrorKind::TooLarge);
+        assert_eq!(parse("(").unwrap_err().kind, ErrorKind::Invalid);
+        parse(r"fix(es)?: \w+ in [0-9]{1,3} files").unwrap();
+    }
+
+    #[test]
+    fn a_search_looks_at_the_start_of_a_message() {
+        let pattern = MessagePattern::parse(b"needle").unwrap();
+        let start = "é".repeat(MAX_SEARCHED_BYTES / 2 - 4);
+        assert!(pattern.fits(&format!("{start} needle")));
+        assert!(!pattern.fits(&format!("é{start} needle")));
+    }
 
     #[test]
     fn a_search_ends_at_its_brace_and_none_stands_in_a_path() {

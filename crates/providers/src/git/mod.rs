@@ -41,6 +41,7 @@ mod templates;
 mod tree;
 mod tree_changes;
 mod unified;
+mod visibility;
 mod watch;
 mod worktree;
 
@@ -52,11 +53,14 @@ use resource::{
     PageRequest, Provider, ReadRequest, Reading, Resource, Result, Template, Uri,
 };
 
+use self::error::not_found;
+use self::files::NO_PATH;
 use self::location::Location;
 use self::repository::{GitRepository, GitSession};
 
 pub use self::open::{RepositoryFault, find_repository};
 pub use self::options::{DEFAULT_POLL_INTERVAL, Options, WatchMode};
+pub use self::visibility::{FileMethod, FileVisibility};
 
 /// Serves one repository.
 pub struct Git {
@@ -79,10 +83,11 @@ impl Git {
     /// Runs `job` on a blocking thread; its errors are about `uri`.
     async fn run<T: Send + 'static>(
         &self,
+        ctx: &Context,
         uri: Option<&Uri>,
         job: impl FnOnce(&GitSession<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let done = self.repository.run(job).await;
+        let done = self.repository.run(ctx.principal(), job).await;
         done.map_err(|error| match uri {
             Some(uri) if error.uri.is_none() => error.about(uri),
             _ => error,
@@ -94,14 +99,14 @@ impl Git {
 impl Provider for Git {
     async fn list(
         &self,
-        _: &Context,
+        ctx: &Context,
         parent: Option<&Uri>,
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let location = parent.map_or(Ok(Location::Root), |uri| self.parse(uri))?;
         let paging = paging.clone();
         let job = move |session: &GitSession<'_>| session.list_location(&location, &paging);
-        self.run(parent, job).await
+        self.run(ctx, parent, job).await
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
@@ -120,14 +125,16 @@ impl Provider for Git {
         Ok(Page { next, ..Page::from_items(items, self.repository.freshness) })
     }
 
-    async fn stat(&self, _: &Context, uri: &Uri) -> Result<Arc<Resource>> {
+    async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
         let (location, named) = (self.parse(uri)?, uri.clone());
         let job = move |session: &GitSession<'_>| session.describe_location(&named, &location);
-        self.run(Some(uri), job).await
+        self.run(ctx, Some(uri), job).await
     }
 
-    async fn read(&self, _: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
-        if let Some(file) = self.repository.read_cache.get(uri) {
+    async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {
+        // The cache does not know the path that a revision names, which is judged.
+        let is_open = self.repository.viewer(ctx.principal()).is_none();
+        if let Some(file) = self.repository.read_cache.get(uri).filter(|_| is_open) {
             let part = file.part(&request.window).map_err(|error| error.about(uri))?;
             let mut parts = vec![part];
             let total_parts = request.select(&mut parts, |part| part.resource.mime.as_deref())?;
@@ -137,7 +144,7 @@ impl Provider for Git {
         let (location, named, request) = (self.parse(uri)?, uri.clone(), request.clone());
         let job =
             move |session: &GitSession<'_>| session.read_location(&named, &location, &request);
-        self.run(Some(uri), job).await
+        self.run(ctx, Some(uri), job).await
     }
 
     fn facets(&self) -> Facets<'_> {
@@ -152,9 +159,9 @@ impl Complete for Git {
         true
     }
 
-    async fn complete(&self, _: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
+    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
         let request = templates::GitCompletion::new(request)?;
-        self.run(None, move |session| session.complete(&request)).await
+        self.run(ctx, None, move |session| session.complete(&request)).await
     }
 }
 
@@ -199,6 +206,9 @@ impl GitSession<'_> {
             Location::Blame { revision, path } => self.read_blame(uri, (revision, path), request),
             Location::Tree { revision, path, requires_folder } => {
                 let place = self.find_tree_place(revision, path, *requires_folder)?;
+                if !self.may_read(&place.revision_folder, place.path.as_bytes()) {
+                    return Err(not_found(NO_PATH));
+                }
                 self.read_place(uri, &place, request)
             }
         }

@@ -1,9 +1,12 @@
 //! Options of the git provider.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use redaction::Redaction;
+
+use super::visibility::FileVisibility;
 
 pub use crate::file_watch::{DEFAULT_POLL_INTERVAL, WatchMode};
 
@@ -22,6 +25,8 @@ pub struct Options {
     pub max_uri: usize,
     /// Which texts are masked.
     pub redaction: Redaction,
+    /// Which files principals may know of; `None` if everyone may know of all.
+    pub visibility: Option<Arc<dyn FileVisibility>>,
 }
 
 impl Options {
@@ -34,6 +39,7 @@ impl Options {
             poll: DEFAULT_POLL_INTERVAL,
             max_uri: usize::MAX,
             redaction: Redaction::default(),
+            visibility: None,
         }
     }
 }

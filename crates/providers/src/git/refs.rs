@@ -58,7 +58,30 @@ impl GitSession<'_> {
             reference.target = self.git.mask_text(&reference.target);
         }
         shorten_names(&mut all);
+        if self.is_restricted() {
+            self.retain_known(&mut all);
+        }
         Ok(all)
+    }
+
+    /// Leaves out the references that lead to no commit, or whose names the principal may not know.
+    fn retain_known(&self, all: &mut Vec<GitReference>) {
+        let is_commit = |id: ObjectId| {
+            self.peel_tags(id).is_ok_and(|(_, kind)| kind == gix::objs::Kind::Commit)
+        };
+        all.retain(|one| {
+            let id = one.peeled.or_else(|| ObjectId::from_hex(one.target.as_bytes()).ok());
+            self.knows_revision(&one.revision) && id.is_none_or(is_commit)
+        });
+        for one in all {
+            let target = one.target.as_bytes();
+            let folders: [&[u8]; 3] = [b"refs/heads/", b"refs/tags/", b"refs/remotes/"];
+            let short = folders.iter().find_map(|folder| target.strip_prefix(*folder));
+            let is_id = ObjectId::from_hex(target).is_ok();
+            if !(is_id || self.knows_revision(short.unwrap_or(target))) {
+                one.target = one.peeled.take().map(|id| id.to_string()).unwrap_or_default();
+            }
+        }
     }
 
     fn head_reference(&self) -> Result<Option<GitReference>> {

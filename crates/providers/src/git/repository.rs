@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gix::{ObjectId, ThreadSafeRepository};
-use machinery::{Cache, CacheBounds};
+use machinery::{Cache, CacheBounds, FairSemaphore};
 use parking_lot::Mutex;
 use redaction::{Redaction, RedactionScope, Syntax};
-use resource::{CacheScope, Error, Freshness, Result, Uri};
-use tokio::sync::Semaphore;
+use resource::{CacheScope, Error, Freshness, Principal, Result, Uri};
 
 use super::blob::{BlobContent, ContentKey};
 use super::commit_object::CommitText;
@@ -27,10 +26,12 @@ use super::read_cache::ReadCache;
 use super::recent::RecentChanges;
 use super::ref_stamp::RefStamp;
 use super::revision::ResolvedRevision;
+use super::visibility::{FileViewer, FileVisibility};
 use super::watch::{GitWatchState, MAX_WORKTREE_FOLDERS};
 use crate::file_watch::{DEFAULT_MAX_WATCHES, RescanLoop};
+use crate::permits::{PrincipalPermits, blocking_permits};
 
-/// How many requests work on the repository at a time.
+/// How many requests work on the repository at a time. One principal gets three quarters of them.
 const MAX_SESSIONS: usize = 4;
 
 /// Bytes of decoded objects that each session keeps, for trees and commits.
@@ -56,7 +57,8 @@ const IMMUTABLE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct GitRepository {
     shared: ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
-    permits: Arc<Semaphore>,
+    permits: Arc<FairSemaphore>,
+    pub(super) visibility: Option<Arc<dyn FileVisibility>>,
     pub(super) redaction: Redaction,
     mask_version: String,
     pub(super) freshness: Freshness,
@@ -83,6 +85,8 @@ pub(super) struct GitRepository {
 pub(super) struct GitSession<'a> {
     pub(super) git: &'a GitRepository,
     pub(super) repo: &'a gix::Repository,
+    /// The principal that asks, if rules may keep something from it.
+    pub(super) viewer: Option<&'a FileViewer>,
     cancelled: &'a Arc<AtomicBool>,
     shallow: OnceCell<Option<gix::shallow::Commits>>,
 }
@@ -101,7 +105,8 @@ impl GitRepository {
         Ok(Self {
             shared: open_repository(&options.path)?,
             idle: Mutex::default(),
-            permits: Arc::new(Semaphore::new(MAX_SESSIONS)),
+            permits: blocking_permits(MAX_SESSIONS),
+            visibility: options.visibility.clone(),
             redaction: options.redaction.clone(),
             mask_version: options.redaction.version(),
             freshness: Freshness { ttl: options.ttl, scope: CacheScope::Private },
@@ -163,28 +168,36 @@ impl GitRepository {
         self.mask_text(text) != text
     }
 
-    /// Runs `job` on a blocking thread once a permit is free. Dropping the future cancels it.
+    /// The principal, if rules may keep something from it.
+    pub(super) fn viewer(&self, principal: &Principal) -> Option<FileViewer> {
+        self.visibility.as_ref().and_then(|rules| FileViewer::new(rules, principal))
+    }
+
+    /// Runs `job` for `principal` on a blocking thread once its share of the permits has a free one.
+    /// Dropping the future cancels it.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
+        principal: &Principal,
         job: impl FnOnce(&GitSession<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await;
-        let permit = permit.map_err(|_| Error::internal("no permits for git work"))?;
+        let (all, key) = (Arc::clone(&self.permits), Arc::clone(principal.key()));
+        let permit = PrincipalPermits { all, principal: key }.acquire().await?;
         let (git, flag) = (Arc::clone(self), CancelFlag(Arc::default()));
-        let is_cancelled = Arc::clone(&flag.0);
+        let (is_cancelled, viewer) = (Arc::clone(&flag.0), self.viewer(principal));
         let work = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            git.run_here(&is_cancelled, job)
+            git.run_here(&is_cancelled, viewer.as_ref(), job)
         });
         let done = work.await;
         drop(flag);
         done.map_err(|error| Error::internal("work on the repository failed").caused_by(error))?
     }
 
-    /// Runs `job` on this thread. Blocks.
+    /// Runs `job` on this thread, as far as `viewer` may know of what it finds. Blocks.
     pub(super) fn run_here<T>(
         &self,
         cancelled: &Arc<AtomicBool>,
+        viewer: Option<&FileViewer>,
         job: impl FnOnce(&GitSession<'_>) -> Result<T>,
     ) -> Result<T> {
         let idle = self.idle.lock().pop();
@@ -193,7 +206,8 @@ impl GitRepository {
             repo.object_cache_size(OBJECT_CACHE_BYTES);
             repo
         });
-        let done = job(&GitSession { git: self, repo: &repo, cancelled, shallow: OnceCell::new() });
+        let shallow = OnceCell::new();
+        let done = job(&GitSession { git: self, repo: &repo, viewer, cancelled, shallow });
         let mut idle = self.idle.lock();
         if idle.len() < MAX_SESSIONS {
             idle.push(repo);

@@ -14,6 +14,9 @@ use super::repository::GitSession;
 /// How many tags may point at tags.
 const MAX_TAGS: usize = 32;
 
+/// The words for a revision that is not there.
+pub(super) const NO_REVISION: &str = "the repository has no such revision";
+
 /// What a revision names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ResolvedRevision {
@@ -27,9 +30,17 @@ pub(super) struct ResolvedRevision {
 }
 
 impl GitSession<'_> {
+    /// Finds what `revision` names, unless the principal may not know of it.
+    pub(super) fn resolve(&self, revision: &RevisionSpec) -> Result<ResolvedRevision> {
+        self.check_inner_path(revision)?;
+        let resolved = self.resolve_cached(revision)?;
+        self.check_root(revision, &resolved)?;
+        Ok(resolved)
+    }
+
     /// Finds what `revision` names. What references it hangs on is looked at, and no more, if they
     /// did not move since the last time.
-    pub(super) fn resolve(&self, revision: &RevisionSpec) -> Result<ResolvedRevision> {
+    fn resolve_cached(&self, revision: &RevisionSpec) -> Result<ResolvedRevision> {
         if let Some(known) = self.git.revisions.get(revision)
             && known.1.is_current()
         {
@@ -67,7 +78,7 @@ impl GitSession<'_> {
         };
         let (id, kind) = self.peel_tags(id).map_err(|error| match full {
             // A hash that is not here is a revision that is not here.
-            Some(_) => not_found("the repository has no such revision").caused_by(error),
+            Some(_) => not_found(NO_REVISION).caused_by(error),
             None => error,
         })?;
         let commit = (kind == Kind::Commit).then_some(id);
@@ -100,12 +111,12 @@ impl GitSession<'_> {
     fn parse_revision(&self, revision: &RevisionSpec) -> Result<ObjectId> {
         let spec = self.find_messages(revision.as_bytes())?;
         let parsed = self.repo.rev_parse_single(gix::bstr::BStr::new(spec.as_ref()));
-        let parsed = parsed
-            .map_err(|error| not_found("the repository has no such revision").caused_by(error));
+        let parsed = parsed.map_err(|error| not_found(NO_REVISION).caused_by(error));
         Ok(parsed?.detach())
     }
 
-    fn peel_tags(&self, id: ObjectId) -> Result<(ObjectId, Kind)> {
+    /// The object that `id` leads to through tags, and its kind.
+    pub(super) fn peel_tags(&self, id: ObjectId) -> Result<(ObjectId, Kind)> {
         let mut id = id;
         for _ in 0..MAX_TAGS {
             let kind = self.repo.find_header(id).map_err(unreadable)?.kind();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use resource::{Cursor, Error, Page, PageRequest, Resource, Result, Uri};
+use resource::{Cursor, Error, ErrorKind, Page, PageRequest, Resource, Result, Uri};
 
 use super::location::{Location, ROOT_URI, RevisionSpec};
 use super::repo_path::RepoPath;
@@ -41,9 +41,12 @@ impl GitSession<'_> {
         let (mut items, mut next) = (Vec::new(), None);
         for (at, name) in names.iter().enumerate().skip(start) {
             let uri = Uri::parse(&format!("{ROOT_URI}{name}"))?;
-            let resource = self.describe_location(&uri, &Location::parse(&uri)?)?;
-            if paging.shows(&resource) {
-                items.push(resource);
+            match self.describe_location(&uri, &Location::parse(&uri)?) {
+                Ok(resource) if paging.shows(&resource) => items.push(resource),
+                Ok(_) => {}
+                // The rules may keep it from the principal.
+                Err(error) if self.is_restricted() && error.kind == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
             if items.len() == paging.limit.max(1) && at + 1 < names.len() {
                 next = Some(Cursor(Bytes::from_static(name.as_bytes())));

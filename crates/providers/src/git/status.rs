@@ -13,10 +13,12 @@ use resource::{ReadRequest, Reading, Resource, Result, Uri};
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
 use super::error::{over_bound, unreadable};
 use super::json::{JsonObject, json_array};
+use super::location::RevisionSpec;
 use super::repo_path::quoted;
 use super::repository::GitSession;
 use super::tree::FoundEntry;
 use super::tree_changes::TreeChange;
+use super::visibility::RevisionFolder;
 
 /// How many changed files are told.
 const MAX_STATUS: usize = 100_000;
@@ -69,6 +71,7 @@ impl GitSession<'_> {
 
     fn status_text(&self, files: &[FileStatus]) -> String {
         let head = self.repo.head_name().ok().flatten();
+        let head = head.filter(|name| self.knows_revision(name.shorten()));
         let head =
             head.map_or("a detached HEAD".to_owned(), |name| format!("branch {}", name.shorten()));
         let mut text = self.git.mask_text(&format!("# Status of {head}\n\n"));
@@ -84,9 +87,13 @@ impl GitSession<'_> {
         text
     }
 
-    /// The files that `git status` tells: tracked ones by path, then untracked ones.
+    /// The files that `git status` tells, as far as the principal sees them at HEAD: tracked ones by
+    /// path, then untracked ones.
     pub(super) fn status_files(&self) -> Result<Vec<FileStatus>> {
         let mut parts = self.collect_status(UntrackedFiles::Collapsed)?;
+        if self.is_restricted() {
+            self.retain_visible(&mut parts)?;
+        }
         let untracked = self.untracked_files(&mut parts)?;
         let mut tracked: BTreeMap<Vec<u8>, FileStatus> = BTreeMap::new();
         let blank =
@@ -115,6 +122,31 @@ impl GitSession<'_> {
             ..blank(path)
         }));
         Ok(files)
+    }
+
+    /// Leaves out the files that the principal may not know of, and the untracked folders that hold
+    /// no others.
+    fn retain_visible(&self, parts: &mut StatusParts) -> Result<()> {
+        let head = [RevisionFolder::whole(RevisionSpec::head())];
+        let shows = |path: &[u8]| self.shows_file(&head, path);
+        parts.staged.retain(|change| shows(&change.path));
+        parts.unstaged.retain(|path, _| shows(path));
+        parts.conflicts.retain(|path, _| shows(path));
+        if !parts.untracked.iter().any(|path| path.ends_with(b"/")) {
+            parts.untracked.retain(|path| shows(path));
+            return Ok(());
+        }
+        let mut files = self.collect_status(UntrackedFiles::Files)?.untracked;
+        files.retain(|path| shows(path));
+        files.sort();
+        parts.untracked.retain(|path| {
+            let next = files.get(files.partition_point(|file| file < path));
+            next.is_some_and(|file| match path.ends_with(b"/") {
+                true => file.starts_with(path),
+                false => file == path,
+            })
+        });
+        Ok(())
     }
 
     /// The untracked files and folders of a status, in order.

@@ -193,7 +193,8 @@ impl GitSession<'_> {
             .and_then(|(revision, path)| self.find_place(&revision, &path).ok());
         let Some(place) = place.filter(|place| place.is_folder()) else { return Ok(Vec::new()) };
         let name = |entry: TreeEntry| {
-            let hostile = super::repo_path::is_hostile_name(&entry.name);
+            let hostile = super::repo_path::is_hostile_name(&entry.name)
+                || !self.knows_member(&place, &entry.name);
             let name = String::from_utf8(entry.name).ok().filter(|_| !hostile)?;
             let slash = if entry.kind == gix::objs::tree::EntryKind::Tree { "/" } else { "" };
             Some(format!("{}{slash}", reserved_value(&name)))

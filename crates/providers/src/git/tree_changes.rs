@@ -10,6 +10,7 @@ use super::error::over_bound;
 use super::repo_path::{RepoPath, join_bytes};
 use super::repository::GitSession;
 use super::tree::{FoundEntry, TreeEntry, tree_order};
+use super::visibility::RevisionFolder;
 
 /// How many entries may differ.
 const MAX_CHANGES: usize = 50_000;
@@ -49,24 +50,71 @@ impl GitSession<'_> {
         scope: &RepoPath,
         folders: FolderMode,
     ) -> Result<Vec<TreeChange>> {
-        let at_scope = |root: Option<ObjectId>| match root {
-            Some(root) => self.find_entry(root, scope),
-            None => Ok(None),
-        };
-        let (old, new) = (at_scope(old)?, at_scope(new)?);
-        let mut comparison = TreeComparison { session: self, folders, changes: Vec::new() };
-        comparison.compare(scope.as_bytes().to_vec(), 0, old, new)?;
+        let mut comparison = TreeComparison::new(self, &|_| true);
+        comparison.folders = folders;
+        comparison.run((old, new), scope)?;
         Ok(comparison.changes)
+    }
+
+    /// The same of the files that documents show the principal in all of `viewed`.
+    pub(super) fn visible_changes(
+        &self,
+        old: Option<ObjectId>,
+        new: Option<ObjectId>,
+        scope: &RepoPath,
+        viewed: &[RevisionFolder],
+    ) -> Result<Vec<TreeChange>> {
+        let shows = |path: &[u8]| self.shows_file(viewed, path);
+        let mut comparison = TreeComparison::new(self, &shows);
+        comparison.run((old, new), scope)?;
+        Ok(comparison.changes)
+    }
+
+    /// Whether a file differs at `scope` that `shows` admits, or none at all.
+    pub(super) fn has_visible_change(
+        &self,
+        trees: (Option<ObjectId>, Option<ObjectId>),
+        scope: &RepoPath,
+        shows: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<bool> {
+        let mut comparison = TreeComparison::new(self, shows);
+        comparison.most = 1;
+        comparison.run(trees, scope)?;
+        Ok(!comparison.changes.is_empty() || !comparison.has_hidden)
     }
 }
 
 struct TreeComparison<'a> {
     session: &'a GitSession<'a>,
     folders: FolderMode,
+    /// Which files are told.
+    shows: &'a dyn Fn(&[u8]) -> bool,
+    /// With this many changes the comparison ends.
+    most: usize,
     changes: Vec<TreeChange>,
+    /// Whether a file differs that is not told.
+    has_hidden: bool,
 }
 
-impl TreeComparison<'_> {
+impl<'a> TreeComparison<'a> {
+    fn new(session: &'a GitSession<'a>, shows: &'a dyn Fn(&[u8]) -> bool) -> Self {
+        let (folders, changes, most) = (FolderMode::Omitted, Vec::new(), usize::MAX);
+        Self { session, folders, shows, most, changes, has_hidden: false }
+    }
+
+    fn run(
+        &mut self,
+        (old, new): (Option<ObjectId>, Option<ObjectId>),
+        scope: &RepoPath,
+    ) -> Result<()> {
+        let at_scope = |root: Option<ObjectId>| match root {
+            Some(root) => self.session.find_entry(root, scope),
+            None => Ok(None),
+        };
+        let (old, new) = (at_scope(old)?, at_scope(new)?);
+        self.compare(scope.as_bytes().to_vec(), 0, old, new)
+    }
+
     fn compare(
         &mut self,
         path: Vec<u8>,
@@ -74,7 +122,7 @@ impl TreeComparison<'_> {
         old: Option<FoundEntry>,
         new: Option<FoundEntry>,
     ) -> Result<()> {
-        if old == new {
+        if old == new || self.changes.len() >= self.most {
             return Ok(());
         }
         let is_tree = |entry: &FoundEntry| entry.kind == EntryKind::Tree;
@@ -120,6 +168,10 @@ impl TreeComparison<'_> {
     }
 
     fn add(&mut self, change: TreeChange) -> Result<()> {
+        if !(self.shows)(&change.path) {
+            self.has_hidden = true;
+            return Ok(());
+        }
         if self.changes.len() >= MAX_CHANGES {
             let message = "over 50,000 files differ; ask for the changes of a folder by its path";
             return Err(over_bound(message));

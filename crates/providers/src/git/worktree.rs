@@ -17,10 +17,12 @@ use rustix::io::Errno;
 use super::blob::MAX_BLOB_BYTES;
 use super::changed_file::{ChangedFile, FileVersionRef};
 use super::error::{over_bound, unreadable};
+use super::location::RevisionSpec;
 use super::repo_path::RepoPath;
 use super::repository::GitSession;
 use super::tree::FoundEntry;
 use super::tree_changes::TreeChange;
+use super::visibility::RevisionFolder;
 
 /// A file of the worktree, as it would be stored.
 struct WorktreeFile {
@@ -36,8 +38,12 @@ impl GitSession<'_> {
         let root = head.map(|id| self.commit(id)).transpose()?.map(|node| node.tree);
         let (mut filter, index) = self.repo.filter_pipeline(None).map_err(unreadable)?;
         let mut changes = Vec::new();
+        let viewed = [RevisionFolder::whole(RevisionSpec::head())];
         for path in self.changed_paths()? {
             self.check_cancelled()?;
+            if !self.shows_file(&viewed, &path) {
+                continue;
+            }
             let Some(path) = RepoPath::parse(&path).filter(|path| is_within(path, scope)) else {
                 continue;
             };

@@ -79,8 +79,9 @@ impl IgnorePatterns {
         self.patterns.is_empty()
     }
 
-    /// The last pattern that matches `path`, relative to the folder of the patterns, decides.
-    pub(super) fn verdict(&self, path: &[u8], is_folder: bool) -> Option<Verdict> {
+    /// The last pattern that matches `path`, relative to the folder of the patterns, decides. Takes
+    /// the steps of wildcards from `steps`; a path for which none is left is ignored.
+    pub(super) fn verdict(&self, path: &[u8], is_folder: bool, steps: &mut u64) -> Option<Verdict> {
         let start = path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
         let name = &path[start..];
         let applies = |index: &usize| is_folder || !self.patterns[*index].is_for_folders;
@@ -93,9 +94,12 @@ impl IgnorePatterns {
             if best.is_some_and(|best| best > wildcard.index) {
                 break;
             }
-            if applies(&wildcard.index) && wildcard.is_match(path, name) {
+            if applies(&wildcard.index) && wildcard.is_match(path, name, steps) {
                 best = Some(wildcard.index);
                 break;
+            }
+            if *steps == 0 {
+                return Some(Verdict::Ignored);
             }
         }
         let is_negated = self.patterns[best?].is_negated;
@@ -158,9 +162,9 @@ impl IgnorePatterns {
 }
 
 impl WildcardPattern {
-    fn is_match(&self, path: &[u8], name: &[u8]) -> bool {
+    fn is_match(&self, path: &[u8], name: &[u8], steps: &mut u64) -> bool {
         let text = if self.is_name { name } else { path };
-        text.strip_prefix(&*self.prefix).is_some_and(|rest| self.rest.is_match(rest))
+        text.strip_prefix(&*self.prefix).is_some_and(|rest| self.rest.is_match(rest, steps))
     }
 }
 
@@ -190,8 +194,12 @@ mod tests {
         patterns
     }
 
+    fn verdict(patterns: &IgnorePatterns, path: &[u8], is_folder: bool) -> Option<Verdict> {
+        patterns.verdict(path, is_folder, &mut u64::MAX.clone())
+    }
+
     fn is_ignored(text: &str, path: &str) -> bool {
-        patterns(text.as_bytes()).verdict(path.as_bytes(), false) == Some(Verdict::Ignored)
+        verdict(&patterns(text.as_bytes()), path.as_bytes(), false) == Some(Verdict::Ignored)
     }
 
     #[test]
@@ -208,10 +216,10 @@ mod tests {
             if patterns.add_file(text).is_err() {
                 return;
             }
-            let _ = (patterns.verdict(path, false), patterns.verdict(path, true));
-            for (last, verdict) in [("*", Verdict::Ignored), ("!*", Verdict::Included)] {
+            let _ = (verdict(&patterns, path, false), verdict(&patterns, path, true));
+            for (last, expected) in [("*", Verdict::Ignored), ("!*", Verdict::Included)] {
                 if patterns.add_file(last.as_bytes()).is_ok() {
-                    assert_eq!(patterns.verdict(path, false), Some(verdict));
+                    assert_eq!(verdict(&patterns, path, false), Some(expected));
                 }
             }
         };
@@ -245,16 +253,16 @@ mod tests {
     fn the_last_pattern_that_matches_decides() {
         let text = b"*.log\n!keep.log\n*p.log\n!/a/*.log\nsecret/\n";
         let patterns = patterns(text);
-        for (path, verdict) in [
+        for (path, expected) in [
             ("x.log", Some(Verdict::Ignored)),
             ("keep.log", Some(Verdict::Ignored)),
             ("a/x.log", Some(Verdict::Included)),
             ("secret", None),
             ("x", None),
         ] {
-            assert_eq!(patterns.verdict(path.as_bytes(), false), verdict, "{path}");
+            assert_eq!(verdict(&patterns, path.as_bytes(), false), expected, "{path}");
         }
-        assert_eq!(patterns.verdict(b"a/secret", true), Some(Verdict::Ignored));
+        assert_eq!(verdict(&patterns, b"a/secret", true), Some(Verdict::Ignored));
     }
 
     #[test]
@@ -274,5 +282,19 @@ mod tests {
         let pattern = "*a".repeat(2000);
         assert!(!is_ignored(&pattern, &format!("{}b", "a".repeat(4000))));
         assert!(is_ignored(&pattern, &"a".repeat(4000)));
+    }
+
+    /// Whatever the patterns are: what they hide is unknown.
+    #[test]
+    fn a_name_that_takes_too_many_steps_is_ignored() {
+        let costly = format!("{}\n", "!*a*a*a*a*a*a*b".repeat(9)).repeat(99);
+        let (patterns, name) = (patterns(costly.as_bytes()), [b'a'; 255]);
+        let mut steps = 10_000_000;
+        assert_eq!(patterns.verdict(&name, false, &mut steps), None);
+        let needed = 10_000_000 - steps;
+        assert!(needed > 100_000, "{needed}");
+        for (mut steps, expected) in [(needed + 1, None), (needed, Some(Verdict::Ignored))] {
+            assert_eq!(patterns.verdict(&name, false, &mut steps), expected, "{needed}");
+        }
     }
 }

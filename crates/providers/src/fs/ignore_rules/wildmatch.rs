@@ -89,14 +89,19 @@ impl Wildmatch {
         end
     }
 
-    /// Whether the whole of `text` matches.
-    pub(super) fn is_match(&self, text: &[u8]) -> bool {
+    /// Whether the whole of `text` matches. Takes its steps from `steps`; false once none is left.
+    pub(super) fn is_match(&self, text: &[u8], steps: &mut u64) -> bool {
         let words = self.tokens.len() / 64 + 1;
         let (mut now, mut next) = (vec![0_u64; words], vec![0_u64; words]);
         now[0] = 1;
         self.close(&mut now);
         for byte in text {
             next.fill(0);
+            let active: u32 = now.iter().map(|word| word.count_ones()).sum();
+            *steps = steps.saturating_sub(words as u64 + u64::from(active));
+            if *steps == 0 {
+                return false;
+            }
             for at in positions(&now) {
                 let (stays, moves) = match self.tokens.get(at) {
                     Some(GlobToken::Byte(own)) => (false, own == byte),

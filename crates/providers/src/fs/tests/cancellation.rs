@@ -14,7 +14,7 @@ use resource::{
 };
 
 use super::{ListingMode, ServedFs, Tree, uri};
-use crate::fs::permits::PrincipalPermits;
+use crate::permits::PrincipalPermits;
 
 /// Reports when work in a folder begins, blocks it until released, and counts filter calls.
 ///

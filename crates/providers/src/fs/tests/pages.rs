@@ -1,9 +1,11 @@
 //! Tests of paging: pages join without gaps or repeats, whatever changes between them.
 
 use std::fs;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use resource::{Cursor, ErrorKind};
+use parking_lot::Mutex;
+use resource::{Cursor, ErrorKind, Filter, PageRequest, PathFilter, Provider as _};
 
 use super::{ListingMode, Tree, path};
 
@@ -127,4 +129,24 @@ async fn listings_follow_every_change_at_once() {
         tree.remove(&name);
         assert!(!desk.paths(None).await.contains(&name));
     }
+}
+
+#[tokio::test]
+async fn a_filtered_list_enters_no_folder_below_which_nothing_can_match() {
+    let tree = Tree::of(["docs/a.md", "docs/deep/b.md", "src/a.rs", "src/in/b.rs", "z.txt"]);
+    let judged: Arc<Mutex<Vec<String>>> = Arc::default();
+    let sink = Arc::clone(&judged);
+    let flat = tree.serve_hiding(ListingMode::Flat, move |path| {
+        sink.lock().push(path.to_owned());
+        false
+    });
+    let path = PathFilter::new("file:///src/in/", |uri| uri.starts_with("file:///src/in/"));
+    let filter = Filter { path: Some(path), ..Filter::default() };
+    let request = PageRequest::first(9).with_filter(Some(Arc::new(filter)));
+    let page = flat.0.list(&testkit::local_context(), None, &request).await.unwrap();
+    let names: Vec<_> = page.items.iter().map(|item| item.name.as_str()).collect();
+    assert_eq!(names, ["b.rs"]);
+    let judged = judged.lock();
+    assert!(judged.iter().any(|path| path == "src/in/b.rs"), "{judged:?}");
+    assert!(!judged.iter().any(|path| path.starts_with("docs/")), "{judged:?}");
 }

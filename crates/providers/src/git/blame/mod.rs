@@ -14,6 +14,7 @@ use self::walk::{BlameOrigin, BlamedRun};
 use super::commit_object::CommitText;
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
 use super::error::not_found;
+use super::files::NO_PATH;
 use super::json::{JsonObject, json_array};
 use super::location::RevisionSpec;
 use super::repo_path::RepoPath;
@@ -31,6 +32,9 @@ impl GitSession<'_> {
         let place = self.find_place(revision, path)?;
         if !matches!(place.entry.kind, EntryKind::Blob | EntryKind::BlobExecutable) {
             return Err(not_found("only files have lines to blame"));
+        }
+        if !self.shows_file(&[place.revision_folder], path.as_bytes()) {
+            return Err(not_found(NO_PATH));
         }
         let mut resource = Resource::new(uri.clone(), "blame");
         let of = self.revision_text(revision);
@@ -56,7 +60,7 @@ impl GitSession<'_> {
             let content = self.load_blob(place.entry.id, &place.masked_path())?;
             let text =
                 content.text().ok_or_else(|| Error::invalid("a binary file has no lines"))?;
-            let runs = self.blame(commit, path)?;
+            let runs = self.blame((commit, revision), path)?;
             let lines = self.blamed_lines(place.entry.id, path, text, &runs)?;
             let mut commits = HashMap::new();
             for line in &lines {

@@ -12,9 +12,11 @@ use resource::Result;
 use crate::git::changed_file::diff_lines;
 use crate::git::commit_object::CommitNode;
 use crate::git::error::{not_found, over_bound};
+use crate::git::location::RevisionSpec;
 use crate::git::repo_path::RepoPath;
 use crate::git::repository::GitSession;
-use crate::git::tree_changes::{FolderMode, TreeChange};
+use crate::git::tree_changes::TreeChange;
+use crate::git::visibility::RevisionFolder;
 
 /// The longest file, in bytes, and the most commits that a blame looks at.
 const MAX_BLAMED_BYTES: usize = 4 << 20;
@@ -46,6 +48,7 @@ pub(super) struct BlamedRun {
 
 struct BlameWalk<'a> {
     session: &'a GitSession<'a>,
+    viewed: RevisionFolder,
     queue: BinaryHeap<(i64, std::cmp::Reverse<usize>, ObjectId)>,
     suspects: HashMap<ObjectId, Vec<(RepoPath, Vec<LineRun>)>>,
     queued: usize,
@@ -54,10 +57,16 @@ struct BlameWalk<'a> {
 }
 
 impl GitSession<'_> {
-    /// Finds the origin of each line of the file at `path`, in the order of lines.
-    pub(super) fn blame(&self, commit: ObjectId, path: &RepoPath) -> Result<Vec<BlamedRun>> {
+    /// Finds the origin of each line of the file at `path`, in the order of lines. Earlier names
+    /// are those that the principal may know of at `revision`.
+    pub(super) fn blame(
+        &self,
+        (commit, revision): (ObjectId, &RevisionSpec),
+        path: &RepoPath,
+    ) -> Result<Vec<BlamedRun>> {
         let mut walk = BlameWalk {
             session: self,
+            viewed: RevisionFolder::whole(revision.clone()),
             queue: BinaryHeap::new(),
             suspects: HashMap::new(),
             queued: 0,
@@ -171,8 +180,8 @@ impl BlameWalk<'_> {
         new: ObjectId,
         path: &RepoPath,
     ) -> Result<Option<(RepoPath, ObjectId)>> {
-        let (root, omitted) = (RepoPath::default(), FolderMode::Omitted);
-        let changes = self.session.tree_changes(Some(old), Some(new), &root, omitted)?;
+        let (root, viewed) = (RepoPath::default(), std::slice::from_ref(&self.viewed));
+        let changes = self.session.visible_changes(Some(old), Some(new), &root, viewed)?;
         let is_added = |change: &TreeChange| change.path == path.as_bytes() && change.old.is_none();
         if !changes.iter().any(is_added) {
             return Ok(None);

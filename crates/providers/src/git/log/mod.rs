@@ -12,13 +12,17 @@ use parking_lot::Mutex;
 use resource::{Cursor, Error, Page, PageRequest, ReadRequest, Reading, Resource, Result, Uri};
 
 use self::walk::LogWalk;
+use super::commit_object::CommitNode;
 use super::document::{DocumentFormat, MARKDOWN, declare_formats};
+use super::error::not_found;
+use super::files::NO_PATH;
 use super::json::json_array;
 use super::location::{Location, LogQuery, RevisionSpec};
 use super::repository::GitSession;
+use super::visibility::RevisionFolder;
 
 /// How many commits a log shows when it is read.
-const READ_COMMITS: usize = 50;
+pub(super) const READ_COMMITS: usize = 50;
 
 /// How many commits one page looks at, if a filter shows few of them.
 const MAX_LOOKED_AT: usize = 2_000;
@@ -32,6 +36,8 @@ struct LogPosition {
     query: LogQuery,
     tip: ObjectId,
     last: ObjectId,
+    /// For whom the walk leaves commits out.
+    viewer: Option<Arc<str>>,
 }
 
 impl Default for LogCache {
@@ -49,8 +55,21 @@ impl GitSession<'_> {
         self.resolve_commit(revision).map(Some)
     }
 
+    /// Refuses the log of a path that the principal may not know of.
+    fn check_log(&self, query: &LogQuery) -> Result<()> {
+        let folder = RevisionFolder::whole(query.revision.clone());
+        let is_known = query.path.is_root() || self.knows(&folder, query.path.as_bytes());
+        is_known.then_some(()).ok_or_else(|| not_found(NO_PATH))
+    }
+
+    fn log_position(&self, query: &LogQuery, tip: ObjectId, last: ObjectId) -> LogPosition {
+        let viewer = self.viewer.map(|viewer| Arc::clone(viewer.key()));
+        LogPosition { query: query.clone(), tip, last, viewer }
+    }
+
     /// Describes a log.
     pub(super) fn describe_log(&self, uri: &Uri, query: &LogQuery) -> Result<Resource> {
+        self.check_log(query)?;
         let tip = self.log_tip(&query.revision)?;
         let mut resource = Resource::new(uri.clone(), "log");
         let of = self.revision_text(&query.revision);
@@ -82,12 +101,13 @@ impl GitSession<'_> {
         query: &LogQuery,
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
+        self.check_log(query)?;
         let is_immutable = query.revision.full_hash().is_some();
         let freshness = self.git.freshness_of(is_immutable);
         let (tip, mut walk) = match &paging.cursor {
             Some(cursor) => {
                 let (tip, last) = decode_cursor(cursor).ok_or_else(Error::bad_cursor)?;
-                (tip, self.resume_walk(&LogPosition { query: query.clone(), tip, last })?)
+                (tip, self.resume_walk(&self.log_position(query, tip, last))?)
             }
             None => match self.log_tip(&query.revision)? {
                 Some((tip, _)) => (tip, LogWalk::new(self, query, tip)?),
@@ -99,7 +119,7 @@ impl GitSession<'_> {
         for _ in 0..MAX_LOOKED_AT {
             let Some(id) = walk.next(self)? else { break };
             let uri = Location::commit_uri(id)?;
-            let resource = self.describe_commit(&uri, &RevisionSpec::from_hash(id))?;
+            let resource = self.describe_shown_commit(&uri, (id, true))?;
             last = Some(id);
             if paging.shows(&resource) {
                 items.push(Arc::new(resource));
@@ -112,7 +132,7 @@ impl GitSession<'_> {
         let last = last.filter(|_| has_more);
         if let Some(last) = last {
             let weight = walk.weight();
-            let key = LogPosition { query: query.clone(), tip, last };
+            let key = self.log_position(query, tip, last);
             self.git.logs.0.insert(key, Arc::new(Mutex::new(Some(walk))), weight);
         }
         let next = last.map(|last| encode_cursor(tip, last));
@@ -149,6 +169,10 @@ impl GitSession<'_> {
         Ok(commits)
     }
 
+    fn log_files_json(&self, node: &CommitNode) -> Result<String> {
+        self.commit_files_json(node, &RevisionSpec::from_hash(node.id))
+    }
+
     /// Reads the first commits of a log.
     pub(super) fn read_log(
         &self,
@@ -171,8 +195,7 @@ impl GitSession<'_> {
                 DocumentFormat::Json => {
                     let mut all = Vec::with_capacity(commits.len());
                     for (node, words) in &commits {
-                        let files =
-                            query.files.then(|| self.commit_files_json(node)).transpose()?;
+                        let files = query.files.then(|| self.log_files_json(node)).transpose()?;
                         all.push(words.to_json(node, files.as_deref()));
                     }
                     return Ok(json_array(all));

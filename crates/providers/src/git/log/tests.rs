@@ -34,6 +34,7 @@ async fn the_first_page_of_a_hundred_thousand_commits_walks_no_further() {
         query: LogQuery::new(RevisionSpec::head(), RepoPath::default()),
         tip: hash(&repo.git_text(&["rev-parse", "HEAD"])),
         last: hash(last),
+        viewer: None,
     };
     let walk = git.repository.logs.0.get(&position).expect("the walk is kept for the next page");
     let found = walk.lock().as_ref().unwrap().queue.found();

@@ -9,16 +9,18 @@ use resource::Result;
 use super::filter::LogFilter;
 use crate::git::commit_object::CommitNode;
 use crate::git::date_queue::DateQueue;
-use crate::git::location::LogQuery;
+use crate::git::location::{LogQuery, RevisionSpec};
 use crate::git::renames::RenameFile;
 use crate::git::repo_path::RepoPath;
 use crate::git::repository::GitSession;
-use crate::git::tree_changes::FolderMode;
+use crate::git::tree_changes::TreeChange;
+use crate::git::visibility::RevisionFolder;
 
 /// A walk in progress.
 pub(super) struct LogWalk {
     pub(super) queue: DateQueue,
     filter: LogFilter,
+    revision: RevisionSpec,
     path: RepoPath,
     follow: bool,
     /// The next commit, if it was looked for already.
@@ -32,7 +34,8 @@ impl LogWalk {
         queue.push(session, tip)?;
         let follow = query.follow && !query.path.is_root();
         let (filter, path) = (LogFilter::new(query)?, query.path.clone());
-        Ok(Self { queue, filter, path, follow, peeked: None })
+        let revision = query.revision.clone();
+        Ok(Self { queue, filter, revision, path, follow, peeked: None })
     }
 
     /// The next commit, which the walk does not go past.
@@ -63,6 +66,8 @@ impl LogWalk {
             if self.filter.is_too_old(&node) {
                 continue;
             }
+            // A rename leads the walk to another path.
+            let path = session.is_restricted().then(|| self.path.clone());
             let (is_change, parents) = match () {
                 () if self.path.is_root() => (true, node.parents.clone()),
                 () if self.follow => (self.follow_commit(session, &node)?, node.parents.clone()),
@@ -71,7 +76,8 @@ impl LogWalk {
             for parent in parents {
                 self.queue.push(session, parent)?;
             }
-            if is_change && self.filter.shows(session, &node)? {
+            let is_shown = is_change && self.filter.shows(session, &node)?;
+            if is_shown && shows_change(session, &node, path.as_ref())? {
                 return Ok(Some(node.id));
             }
         }
@@ -112,31 +118,42 @@ impl LogWalk {
         let is_file = |kind| kind != EntryKind::Tree;
         if let (None, Some(entry)) = (before, here.filter(|here| is_file(here.kind))) {
             let target = RenameFile { path: self.path.as_bytes().to_vec(), entry, stays: false };
-            if let Some(source) = find_source(session, parent.tree, node.tree, target)? {
+            if let Some(source) = self.find_source(session, (parent.tree, node.tree), target)? {
                 self.path = RepoPath::parse(&source).unwrap_or_else(|| self.path.clone());
             }
         }
         Ok(true)
     }
+
+    /// The file of the tree `old` that `target` of the tree `new` was renamed or copied from.
+    fn find_source(
+        &self,
+        session: &GitSession<'_>,
+        (old, new): (ObjectId, ObjectId),
+        target: RenameFile,
+    ) -> Result<Option<Vec<u8>>> {
+        let (root, viewed) = (RepoPath::default(), [RevisionFolder::whole(self.revision.clone())]);
+        let changes = session.visible_changes(Some(old), Some(new), &root, &viewed)?;
+        let removed: HashSet<Vec<u8>> =
+            changes.into_iter().filter(|change| change.new.is_none()).map(|one| one.path).collect();
+        let files = session.visible_changes(None, Some(old), &root, &viewed)?;
+        let source = |file: TreeChange| {
+            let stays = !removed.contains(&file.path);
+            Some(RenameFile { path: file.path, entry: file.new?, stays })
+        };
+        let sources: Vec<RenameFile> = files.into_iter().filter_map(source).collect();
+        let found = session.find_renames(&sources, &[target], true)?;
+        Ok(found.first().map(|rename| sources[rename.source].path.clone()))
+    }
 }
 
-/// The file of the tree `old` that `target` of the tree `new` was renamed or copied from.
-fn find_source(
+/// Whether the principal may know of what the commit changed at `path`.
+fn shows_change(
     session: &GitSession<'_>,
-    old: ObjectId,
-    new: ObjectId,
-    target: RenameFile,
-) -> Result<Option<Vec<u8>>> {
-    let root = RepoPath::default();
-    let changes = session.tree_changes(Some(old), Some(new), &root, FolderMode::Omitted)?;
-    let removed: HashSet<Vec<u8>> =
-        changes.into_iter().filter(|change| change.new.is_none()).map(|one| one.path).collect();
-    let files = session.tree_changes(None, Some(old), &root, FolderMode::Omitted)?;
-    let source = |file: crate::git::tree_changes::TreeChange| {
-        let stays = !removed.contains(&file.path);
-        Some(RenameFile { path: file.path, entry: file.new?, stays })
-    };
-    let sources: Vec<RenameFile> = files.into_iter().filter_map(source).collect();
-    let found = session.find_renames(&sources, &[target], true)?;
-    Ok(found.first().map(|rename| sources[rename.source].path.clone()))
+    node: &CommitNode,
+    path: Option<&RepoPath>,
+) -> Result<bool> {
+    path.map_or(Ok(true), |path| {
+        session.shows_commit(node, &RevisionSpec::from_hash(node.id), path)
+    })
 }

@@ -12,6 +12,7 @@ mod masking;
 mod revisions;
 mod status;
 mod updates;
+mod visibility;
 mod watching;
 
 use std::io::Write as _;

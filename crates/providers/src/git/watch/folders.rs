@@ -45,7 +45,7 @@ impl WatchedFolders {
         self.worktree.clear();
         if with_worktree && git.uses_inotify {
             let most = git.max_worktree_folders;
-            match git.run_here(&Arc::default(), |session| session.worktree_folders(most)) {
+            match git.run_here(&Arc::default(), None, |session| session.worktree_folders(most)) {
                 Ok(Some(found)) => {
                     self.worktree.extend(found.iter().cloned());
                     folders.extend(found);

@@ -24,7 +24,9 @@ pub(super) use self::worktree_folders::MAX_WORKTREE_FOLDERS;
 use self::worktree_folders::depends_on_worktree;
 use super::Git;
 use super::location::{DiffRange, Location, ROOT_URI};
+use super::log::READ_COMMITS;
 use super::repository::{GitRepository, GitSession};
+use super::visibility::FileViewer;
 use crate::file_watch::{
     ChangeSender, DirtySet, RescanLoop, RescanOutcome, Rescanner, ScanRest, subscribe,
 };
@@ -35,6 +37,8 @@ const MAX_MEMBERS: usize = 20_000;
 /// The last known state of one subscriber.
 pub(super) struct GitWatchState {
     target: WatchTarget,
+    /// The subscriber, if rules may keep something from it.
+    viewer: Option<FileViewer>,
     folders: WatchedFolders,
     version: Option<WatchedVersion>,
     worktree: WorktreeDebounce,
@@ -78,7 +82,7 @@ impl GitSession<'_> {
         Ok(WatchedVersion { own, members })
     }
 
-    fn own_version(&self, location: &Location) -> Result<String> {
+    pub(super) fn own_version(&self, location: &Location) -> Result<String> {
         let is_worktree = matches!(
             location,
             Location::Status | Location::Diff { range: DiffRange::Worktree, .. }
@@ -95,6 +99,9 @@ impl GitSession<'_> {
         }
         match location {
             Location::Root => Ok(String::new()),
+            Location::Log(query) if self.is_restricted() => {
+                Ok(format!("{:?}", self.log_commits(query, READ_COMMITS + 1)?))
+            }
             Location::Log(query) => {
                 let tip = self.log_tip(&query.revision)?;
                 Ok(tip.map(|(tip, _)| tip.to_string()).unwrap_or_default())
@@ -127,7 +134,9 @@ impl GitSession<'_> {
             Location::Tree { revision, path, requires_folder } => {
                 let place = self.find_tree_place(revision, path, *requires_folder)?;
                 if place.is_folder() {
-                    for entry in self.tree_entries(place.entry.id)?.into_iter().take(MAX_MEMBERS) {
+                    let mut entries = self.tree_entries(place.entry.id)?;
+                    entries.retain(|entry| self.knows_member(&place, &entry.name));
+                    for entry in entries.into_iter().take(MAX_MEMBERS) {
                         let found = super::tree::FoundEntry { kind: entry.kind, id: entry.id };
                         let uri = place.child(&entry.name, found).uri()?;
                         members.insert(uri, format!("{:?} {}", entry.kind, entry.id));
@@ -156,12 +165,12 @@ impl GitWatchState {
     pub(super) fn for_test(text: &str) -> Self {
         let uri = Uri::parse(text).expect("a URI");
         let location = Location::parse(&uri).expect("a location");
-        Self::new(WatchTarget::Resource(uri, location))
+        Self::new(WatchTarget::Resource(uri, location), None)
     }
 
-    fn new(target: WatchTarget) -> Self {
+    fn new(target: WatchTarget, viewer: Option<FileViewer>) -> Self {
         let (folders, worktree) = (WatchedFolders::default(), WorktreeDebounce::default());
-        Self { target, folders, version: None, worktree }
+        Self { target, viewer, folders, version: None, worktree }
     }
 
     fn depends_on_worktree(&self) -> bool {
@@ -183,7 +192,9 @@ impl GitWatchState {
     fn compare(&mut self, git: &GitRepository, changes: Option<&ChangeSender>) -> RescanOutcome {
         let watched = self.folders.refresh(git, self.depends_on_worktree());
         let target = self.target.clone();
-        let looked = git.run_here(&Arc::default(), |session| session.watched_version(&target));
+        let looked = git.run_here(&Arc::default(), self.viewer.as_ref(), |session| {
+            session.watched_version(&target)
+        });
         let version = match looked {
             Ok(version) => Some(version),
             Err(error) if error.kind == ErrorKind::NotFound => None,
@@ -280,25 +291,26 @@ impl Watch for Git {
                 return Err(unsupported("a repository has no tools or prompts"));
             }
         };
-        let memory = GitWatchState::new(target);
+        let viewer = self.repository.viewer(ctx.principal());
+        let memory = GitWatchState::new(target, viewer);
         // Subscribe first: events during the first look are then checked after it.
         let (party, stories) = subscribe(&self.repository, memory);
         let look = {
             let git = Arc::clone(&self.repository);
             move |_: &GitSession<'_>| Ok(party.memory().refresh(&git, None))
         };
-        self.repository.run(look).await?;
+        self.repository.run(ctx.principal(), look).await?;
         self.repository.rescan_loop.wake();
         Ok(Box::pin(stories))
     }
 
     fn is_shared(&self, _: &Interest) -> bool {
-        true
+        self.repository.visibility.is_none()
     }
 }
 
 impl Health for Git {
-    fn health(&self, _: &Context) -> HealthStatus {
+    fn health(&self, ctx: &Context) -> HealthStatus {
         let repository = &self.repository;
         let condition = match repository.rescan_loop.polling_interval() {
             Some(poll) => HealthStatus::new(
@@ -307,7 +319,9 @@ impl Health for Git {
             ),
             None => HealthStatus::ready(),
         };
-        let left_out = repository.hostile_names.tell().map(|names| {
+        let names = repository.hostile_names.tell();
+        let names = names.filter(|_| repository.viewer(ctx.principal()).is_none());
+        let left_out = names.map(|names| {
             format!("names that lead out of a folder or hide what they are are left out: {names}")
         });
         HealthStatus { message: left_out.or(condition.message), ..condition }

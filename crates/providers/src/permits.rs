@@ -1,4 +1,5 @@
-//! Permits for work on blocking threads: a bound for one root, and a share for each principal.
+//! Permits for work on blocking threads: a bound for one root or repository, and a share for each
+//! principal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,20 +15,20 @@ const MAX_QUEUED: usize = 1024;
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// Permits for `places` threads, of which one principal gets three quarters.
-pub(super) fn blocking_permits(places: usize) -> Arc<FairSemaphore> {
+pub(crate) fn blocking_permits(places: usize) -> Arc<FairSemaphore> {
     Arc::new(FairSemaphore::new(places, places * 3 / 4, MAX_QUEUED))
 }
 
 /// The share of one principal.
 #[derive(Clone)]
-pub(super) struct PrincipalPermits {
-    pub(super) all: Arc<FairSemaphore>,
-    pub(super) principal: Arc<str>,
+pub(crate) struct PrincipalPermits {
+    pub(crate) all: Arc<FairSemaphore>,
+    pub(crate) principal: Arc<str>,
 }
 
 impl PrincipalPermits {
     /// Waits for a permit.
-    pub(super) async fn acquire(&self) -> Result<SharePermit> {
+    pub(crate) async fn acquire(&self) -> Result<SharePermit> {
         let permit = self.all.acquire(&self.principal, Instant::now() + MAX_WAIT).await;
         permit.map_err(|_| Error::unavailable("too much work waits for this disk; try again later"))
     }
