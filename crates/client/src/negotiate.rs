@@ -46,7 +46,7 @@ pub(crate) struct Connector {
     pub(crate) options: Options,
     pub(crate) notifications: Arc<NotificationDispatcher>,
     pub(crate) identity: ClientIdentity,
-    /// The secrets of the target.
+    /// The secrets that the server gets.
     pub(crate) mask: Arc<SecretMask>,
     next_id: AtomicU64,
     /// The HTTP connection pool, shared by all connection attempts.
@@ -58,7 +58,7 @@ impl Connector {
         let identity = options.identity();
         // Ids start at 1: some servers take 0 for a missing id.
         let (next_id, pool) = (AtomicU64::new(1), OnceLock::new());
-        let mask = Arc::new(SecretMask::for_target(&target));
+        let mask = Arc::new(SecretMask::new(&target, &options.secrets));
         Self { target, options, notifications: Arc::default(), identity, mask, next_id, pool }
     }
 

@@ -186,6 +186,9 @@ pub struct Options {
     /// ends the command with all its descendants when this process dies. `None` starts them
     /// directly.
     pub supervisor: Option<PathBuf>,
+    /// Secrets that the server gets beside those of its target, such as in arguments. They are
+    /// masked wherever the server repeats them.
+    pub secrets: Vec<String>,
 }
 
 impl Default for Options {
@@ -206,6 +209,7 @@ impl Default for Options {
             backoff: Backoff { first: Duration::from_millis(500), max: Duration::from_secs(60) },
             exit_timeout: Duration::from_secs(2),
             supervisor: None,
+            secrets: Vec::new(),
         }
     }
 }

@@ -119,7 +119,8 @@ impl<K: Hash + Eq, V, S: BuildHasher + Default> Cache<K, V, S> {
         self.table.lock().entries.to_back(key).map(|entry| act(&mut entry.value))
     }
 
-    /// Caches a value without a time limit, unless it is too heavy.
+    /// Caches a value without a time limit in place of the one before it. A value that is too heavy
+    /// is not cached.
     pub fn insert(&self, key: K, value: V, weight: usize) {
         self.insert_entry(None, key, CacheEntry { value, weight, ends: None });
     }
@@ -130,8 +131,8 @@ impl<K: Hash + Eq, V, S: BuildHasher + Default> Cache<K, V, S> {
         self.table.lock().epoch
     }
 
-    /// Caches a value for a limited time, unless it is too heavy or the cache was invalidated since
-    /// `epoch`.
+    /// Caches a value for a limited time in place of the one before it, unless the cache was
+    /// invalidated since `epoch`. A value that is too heavy is not cached.
     pub fn insert_current(&self, epoch: u64, key: K, value: V, lifetime: &CacheLifetime) {
         let CacheLifetime { ttl, grace, weight } = *lifetime;
         let now = Instant::now();
@@ -140,17 +141,20 @@ impl<K: Hash + Eq, V, S: BuildHasher + Default> Cache<K, V, S> {
     }
 
     fn insert_entry(&self, epoch: Option<u64>, key: K, entry: CacheEntry<V>) {
-        if entry.weight > self.bounds.heaviest {
-            return;
-        }
         let mut evicted = Vec::new();
         let mut table = self.table.lock();
         if epoch.is_some_and(|epoch| epoch != table.epoch) {
             return;
         }
-        table.weight += entry.weight;
-        let replaced = table.entries.insert(key, entry);
+        // A value that is too heavy still replaces the one before it, which is stale now.
+        let replaced = table.entries.remove(&key);
         table.weight -= replaced.as_ref().map_or(0, |old| old.weight);
+        if entry.weight > self.bounds.heaviest {
+            drop(table);
+            return;
+        }
+        table.weight += entry.weight;
+        table.entries.insert(key, entry);
         while table.entries.len() > 1
             && (table.entries.len() > self.bounds.entries || table.weight > self.bounds.weight)
         {
@@ -220,7 +224,7 @@ impl<V> CacheEntry<V> {
 mod tests {
     use std::time::Duration;
 
-    use proptest::prelude::{any, prop_assert, proptest};
+    use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};
     use tokio::time::advance;
 
     use super::{Cache, CacheBounds, CacheLifetime, RequiredFreshness};
@@ -263,6 +267,18 @@ mod tests {
         assert_eq!((cache.get(&2), cache.get(&3)), (Some(2), None));
     }
 
+    #[test]
+    fn a_value_that_is_too_heavy_leaves_no_stale_one_behind() {
+        let cache = Cache::<usize, usize>::new(CacheBounds::weight(100));
+        let epoch = cache.epoch();
+        cache.invalidate(|_| true);
+        cache.insert(1, 1, 10);
+        cache.insert_current(epoch, 1, 2, &lifetime(3, 101));
+        assert_eq!(cache.get(&1), Some(1), "a value of an epoch before replaces nothing");
+        cache.insert(1, 2, 101);
+        assert_eq!((cache.get(&1), cache.len(), cache.weight()), (None, 0, 0));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_value_is_fresh_first_and_then_good_enough_to_go_on_with() {
         let cache: Cache<_, _> = Cache::new(CacheBounds::entries(10));
@@ -302,7 +318,7 @@ mod tests {
                     cache.remove(&key);
                 } else {
                     cache.insert(key, weight, weight);
-                    prop_assert!(cache.get(&key) == Some(weight) || weight > 40);
+                    prop_assert_eq!(cache.get(&key), (weight <= 40).then_some(weight));
                 }
                 prop_assert!(cache.len() <= 3 && cache.weight() <= 100);
                 let sum: usize = (0..9).filter_map(|key| cache.get(&key)).sum();

@@ -3,6 +3,8 @@
 //! refdesk's own environment holds the tokens of all mounts, and often cloud keys. A program gets
 //! only what programs need to start, and what its mount names.
 
+use std::path::Path;
+
 use anyhow::ensure;
 
 /// Counts how many refdesks started each other; every program gets one more than its own refdesk.
@@ -70,6 +72,26 @@ const INHERITED: &[&str] = &[
     "LD_LIBRARY_PATH",
 ];
 
+/// Variables that hold no secret, though a mount with a glob of many inherits them.
+const HARMLESS: &[&str] = &[
+    DEPTH,
+    "COLORTERM",
+    "DESKTOP_SESSION",
+    "DISPLAY",
+    "EDITOR",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "MACHTYPE",
+    "MANPATH",
+    "OLDPWD",
+    "OSTYPE",
+    "PAGER",
+    "PWD",
+    "SHLVL",
+    "TERM_PROGRAM",
+    "VISUAL",
+];
+
 /// The names of the variables in `environment` that a program inherits: those that every program
 /// does, and those that match one of the mount's `patterns`.
 pub(super) fn inherited_names(
@@ -81,6 +103,14 @@ pub(super) fn inherited_names(
     let mut names: Vec<String> = environment.filter(is_inherited).collect();
     names.sort();
     names
+}
+
+/// Whether the variable `name`, which a mount names itself, may hold a secret. Those that every
+/// program inherits hold none, and neither does one whose value is a path that is there.
+pub(super) fn may_be_secret(name: &str, value: &str) -> bool {
+    let is_usual = INHERITED.iter().any(|pattern| matches(pattern, name));
+    let is_path = value.starts_with('/') && Path::new(value).exists();
+    !is_usual && !is_path && !HARMLESS.contains(&name)
 }
 
 /// Whether `name` matches `pattern`, in which `*` stands for any characters.
@@ -97,7 +127,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{inherited_names, matches};
+    use super::{inherited_names, matches, may_be_secret};
 
     #[test]
     fn a_star_stands_for_any_characters() {
@@ -124,5 +154,18 @@ mod tests {
         assert_eq!(inherited_names(environment(), &[]), ["LC_ALL", "PATH"]);
         let named = inherited_names(environment(), &["AWS_*".to_owned()]);
         assert_eq!(named, ["AWS_REGION", "LC_ALL", "PATH"]);
+    }
+
+    #[test]
+    fn usual_variables_and_paths_that_are_there_hold_no_secret() {
+        for (name, value, may_be) in [
+            ("GITHUB_TOKEN", "t0k3n-t0k3n", true),
+            ("GITHUB_TOKEN", "/n0t/a/path/here", true),
+            ("GOOGLE_APPLICATION_CREDENTIALS", "/proc/self", false),
+            ("LC_ALL", "en_US.UTF-8", false),
+            ("PWD", "/home/of/one/that/left", false),
+        ] {
+            assert_eq!(may_be_secret(name, value), may_be, "{name}={value}");
+        }
     }
 }

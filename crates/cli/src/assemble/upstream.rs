@@ -1,5 +1,6 @@
 //! Builds the upstream provider (an MCP client) from the settings of a mount.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use super::DEFAULT_TIMEOUT;
 use super::masking;
 use super::mount_log::ConnectionLog;
 use super::own_server::OwnServer;
-use super::program_env::{DEPTH, depth, inherited_names};
+use super::program_env::{DEPTH, depth, inherited_names, may_be_secret};
 use crate::hosts::is_host_folder;
 use crate::settings::{
     CommandSetting, Diagnostic, MountSettings, Secret, ServerSearchSettings, Settings, ToolsOffer,
@@ -105,6 +106,7 @@ impl DeclaredServer<'_> {
             revision: self.revision()?,
             supervisor: Some(OWN_PROGRAM.into()),
             memory: Arc::clone(memory),
+            secrets: self.handed_out(),
             ..usual
         };
         let client = Client::new(target, options);
@@ -215,6 +217,30 @@ impl DeclaredServer<'_> {
                 None => None,
             },
         })
+    }
+
+    /// The values that the server gets beside `env` and `headers`, and that may be secrets: of the
+    /// variables in `command`, `args` and `url`, and of those that `inherit_env` names.
+    fn handed_out(&self) -> Vec<String> {
+        let declared = self.declared;
+        let words = declared.command.as_ref().and_then(|command| command.get_ref().words().ok());
+        let (args, url) = (declared.args.iter(), declared.url.iter());
+        let texts = args.chain(url).map(|text| text.get_ref().clone());
+        let expanded = RefCell::new(Vec::new());
+        for text in words.unwrap_or_default().into_iter().chain(texts) {
+            let _ = text.expand(|name| {
+                expanded.borrow_mut().push(name.to_owned());
+                Some(String::new())
+            });
+        }
+        let environment = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let inherited = inherited_names(environment, &declared.inherit_env);
+        let names = expanded.into_inner().into_iter().chain(inherited);
+        let values = names.filter_map(|name| {
+            let value = std::env::var(&name).ok()?;
+            may_be_secret(&name, &value).then_some(value)
+        });
+        values.collect()
     }
 
     /// The folder of the file that declares the mount, or the current one.

@@ -116,14 +116,30 @@ done
 
 #[test]
 fn a_token_that_a_server_repeats_is_masked() {
-    let folder = project();
-    fs::write(folder.path().join("server.sh"), TALKATIVE).unwrap();
-    let mount = "command = [\"sh\", \"server.sh\"]\nenv = { TOKEN = \"${TOKEN_OF_M}\" }";
-    write_settings(folder.path(), mount);
-    let log = fs::File::create(folder.path().join("log")).unwrap();
-    let mut command = refdesk(folder.path(), &["serve", "--stdio"]);
-    command.env("TOKEN_OF_M", "t0k3n-t0k3n").env("REFDESK_LOG", "debug").stderr(log);
-    let mut desk = StdioProgram::start(command);
+    let mounts = [
+        "command = [\"sh\", \"server.sh\"]\nenv = { TOKEN = \"${TOKEN_OF_M}\" }",
+        "command = [\"sh\", \"server.sh\"]\ninherit_env = [\"TOK*\"]",
+        "command = \"sh\"\nargs = [\"server.sh\", \"--token=${TOKEN_OF_M}\"]",
+    ];
+    for mount in mounts {
+        let folder = project();
+        let script = format!("TOKEN=${{TOKEN:-${{1#--token=}}}}\n{TALKATIVE}");
+        fs::write(folder.path().join("server.sh"), script).unwrap();
+        write_settings(folder.path(), mount);
+        let log = fs::File::create(folder.path().join("log")).unwrap();
+        let mut command = refdesk(folder.path(), &["serve", "--stdio"]);
+        command.env("TOKEN_OF_M", "t0k3n-t0k3n").env("REFDESK_LOG", "debug").stderr(log);
+        if mount.contains("inherit_env") {
+            command.env("TOKEN", "t0k3n-t0k3n");
+        }
+        check_masking(StdioProgram::start(command));
+        let log = fs::read_to_string(folder.path().join("log")).unwrap();
+        assert!(log.contains("using [masked]") && !log.contains("t0k3n"), "{mount}: {log}");
+    }
+}
+
+/// Makes the server repeat its token in every way, and looks for it in what a client gets.
+fn check_masking(mut desk: StdioProgram) {
     for name in ["m_fails", "m_refuses"] {
         let told = desk.request("tools/call", json!({ "name": name, "arguments": {} })).to_string();
         assert!(told.contains("bad [masked]") && !told.contains("t0k3n"), "{told}");
@@ -135,6 +151,4 @@ fn a_token_that_a_server_repeats_is_masked() {
     let told = desk.request("resources/read", json!({ "uri": "m+a:b" })).to_string();
     assert!(!told.contains("t0k3n"), "{told}");
     assert!(desk.close().0);
-    let log = fs::read_to_string(folder.path().join("log")).unwrap();
-    assert!(log.contains("using [masked]") && !log.contains("t0k3n"), "{log}");
 }

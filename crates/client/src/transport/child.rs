@@ -6,18 +6,15 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::AsyncReadExt;
-use tokio::process::{Child, ChildStderr, Command};
+use tokio::process::{Child, Command};
 use tokio::time;
 
 use super::pending::PendingRequests;
 use super::pipe::{PipeTasks, PipeTransport};
+use super::stderr::{StderrTail, drain_stderr};
 use crate::error::Error;
 
-/// How much of the end of stderr is kept.
-const STDERR_BYTES: usize = 4 << 10;
 /// How long to drain the output of a program that has exited.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -107,8 +104,7 @@ impl ChildSupervisor {
                 "closed by the client".to_owned()
             }
         };
-        let complaint = self.stderr.last_line();
-        let complaint = self.pending.mask().apply(&complaint);
+        let complaint = self.stderr.last_line(self.pending.mask());
         let exit = self.child.try_wait().ok().flatten().and_then(|status| status.code());
         let error = match exit {
             // Its own words say which program, and why.
@@ -160,77 +156,4 @@ fn describe_exit(status: Option<ExitStatus>) -> String {
             None => format!("the program was ended by {status}"),
         },
     )
-}
-
-/// The end of a program's stderr.
-#[derive(Default)]
-struct StderrTail(Mutex<Vec<u8>>);
-
-impl StderrTail {
-    fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.lock();
-        let fresh = &bytes[bytes.len().saturating_sub(STDERR_BYTES)..];
-        let excess = (kept.len() + fresh.len()).saturating_sub(STDERR_BYTES);
-        kept.drain(..excess);
-        kept.extend_from_slice(fresh);
-    }
-
-    /// The last line that says something: programs end with the reason.
-    fn last_line(&self) -> String {
-        let text = self.text();
-        text.lines()
-            .rev()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .unwrap_or_default()
-            .to_owned()
-    }
-
-    fn text(&self) -> String {
-        let kept = self.0.lock();
-        // Half a line may be half a secret.
-        let is_cut = kept.len() == STDERR_BYTES;
-        let start = kept.iter().position(|byte| is_cut && *byte == b'\n').unwrap_or(0);
-        String::from_utf8_lossy(&kept[start..]).trim().to_owned()
-    }
-}
-
-/// Drains stderr without limit; otherwise the program would block when the pipe is full. Logs whole
-/// lines, so that no secret escapes the mask in two halves.
-async fn drain_stderr(
-    mut errors: ChildStderr,
-    stderr: Arc<StderrTail>,
-    pending: Arc<PendingRequests>,
-) {
-    let mut buffer = vec![0; 16 << 10];
-    let mut line = Vec::new();
-    while let Ok(read @ 1..) = errors.read(&mut buffer).await {
-        stderr.push(&buffer[..read]);
-        for byte in &buffer[..read] {
-            if *byte != b'\n' && line.len() < STDERR_BYTES {
-                line.push(*byte);
-                continue;
-            }
-            let said = String::from_utf8_lossy(&line);
-            tracing::debug!(said = %pending.mask().apply(&said), "stderr");
-            line.clear();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{STDERR_BYTES, StderrTail};
-
-    #[test]
-    fn the_last_of_the_complaints_is_kept() {
-        let complaints = StderrTail::default();
-        complaints.push(&[b'a'; 10]);
-        complaints.push(&vec![b'b'; STDERR_BYTES - 5]);
-        assert_eq!(complaints.text(), "a".repeat(5) + &"b".repeat(STDERR_BYTES - 5));
-        complaints.push(&vec![b'c'; STDERR_BYTES * 3]);
-        assert_eq!(complaints.text(), "c".repeat(STDERR_BYTES));
-        complaints.push(b"\nTraceback\n  at line 1\nno such table \n\n");
-        assert_eq!(complaints.last_line(), "no such table");
-    }
 }

@@ -7,6 +7,7 @@ mod line_reader;
 pub(crate) mod pending;
 pub(crate) mod pipe;
 mod sse;
+mod stderr;
 
 use async_trait::async_trait;
 use bytes::BytesMut;

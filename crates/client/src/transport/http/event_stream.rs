@@ -7,7 +7,7 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::{Method, Response, StatusCode};
-use machinery::MemoryHold;
+use machinery::{Backoff, MemoryHold};
 use tokio::time;
 
 use super::Inner;
@@ -124,10 +124,9 @@ pub(super) async fn keep_notification_stream(inner: Weak<Inner>) {
             failures = if stream.has_events { 0 } else { failures };
             (last, retry) = (stream.last_event_id, stream.retry);
         }
-        let wait =
-            retry.unwrap_or(RETRY_DEFAULT).clamp(RETRY_MIN, RETRY_MAX) * 2_u32.pow(failures.min(6));
         failures = failures.saturating_add(1);
-        time::sleep(wait.min(RETRY_MAX)).await;
+        let first = retry.unwrap_or(RETRY_DEFAULT).clamp(RETRY_MIN, RETRY_MAX);
+        time::sleep(Backoff { first, max: RETRY_MAX }.delay(failures)).await;
     }
 }
 
