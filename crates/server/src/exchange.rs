@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use machinery::{MemoryBudget, MemoryHold};
 use protocol::{Dialect, Method, RequestId};
-use resource::{Context, Error, HeldMemory, MemoryMeter, Result};
+use resource::{Context, Error, HeldMemory, MemoryMeter, Principal, Result};
 
 use crate::clients::ConnectedClient;
 use crate::methods::subscriptions::SessionSubscriptions;
@@ -32,6 +32,12 @@ impl Exchange {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.memory.budget().hold(bytes).ok_or_else(Error::out_of_memory)
     }
+}
+
+/// Whether `one` and `other` are the same principal with the same scopes. What lasts longer than a
+/// request is kept for both: the settings may narrow the scopes of a token while it is used.
+pub(crate) fn has_same_grant(one: &Principal, other: &Principal) -> bool {
+    one.key() == other.key() && one.scopes() == other.scopes()
 }
 
 /// The memory budget of a request, for the layers and providers that work on it.

@@ -23,7 +23,7 @@ pub struct Limits {
     pub page: usize,
     /// Requests in flight per connection or session.
     pub in_flight: usize,
-    /// Completion requests per second, over all clients.
+    /// Completion requests per second, of each principal.
     pub completions_per_second: u32,
     /// Open HTTP sessions.
     pub sessions: usize,
@@ -35,7 +35,8 @@ pub struct Limits {
     pub streams: usize,
     /// Subscribed resources per session, or per listening request.
     pub subscriptions: usize,
-    /// Subscriptions of all sessions and listening requests together.
+    /// Subscriptions of all sessions and listening requests together, of which one principal gets at
+    /// most three quarters.
     pub total_subscriptions: usize,
     /// Listening requests per lasting connection (stdio, HTTP+SSE).
     pub listeners: usize,

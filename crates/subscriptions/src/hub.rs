@@ -3,7 +3,7 @@
 //! The first subscriber opens the stream, and the last one closes it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +18,7 @@ use tokio::time::{self, Instant};
 use crate::debounce::{DebounceConfig, Debouncer};
 use crate::mailbox::{ExtraFields, Mailbox, PendingChange, SubscriptionId};
 use crate::monitor::HubMonitor;
+use crate::subscription_shares::{SubscriptionPlace, SubscriptionShares};
 
 /// How long a source may take to open a change stream.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -35,8 +36,7 @@ pub(crate) struct HubState {
     /// Wakes the delivery task when a change is due earlier than those it sleeps for.
     earlier_due: Notify,
     next_id: AtomicU64,
-    subscription_count: AtomicUsize,
-    max_subscriptions: usize,
+    places: Arc<SubscriptionShares>,
     memory: Arc<MemoryShares>,
     /// Tells monitors of subscriptions and deliveries.
     activity: watch::Sender<()>,
@@ -53,8 +53,15 @@ struct PendingDelivery {
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct GroupKey {
     interest: Interest,
-    /// The principal that the stream is opened for, unless its changes are the same for all.
-    owner: Option<Arc<str>>,
+    /// Whom the stream is opened for, unless its changes are the same for all.
+    owner: Option<StreamOwner>,
+}
+
+/// A principal with its scopes: other scopes may see other changes.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct StreamOwner {
+    key: Arc<str>,
+    scopes: Vec<String>,
 }
 
 /// One interest and its subscribers.
@@ -83,12 +90,13 @@ pub struct Subscription {
     group: Arc<InterestGroup>,
     id: SubscriptionId,
     mailbox: Mailbox,
+    _place: SubscriptionPlace,
     _memory: MemoryHold,
 }
 
 impl Hub {
     /// Creates a hub for the changes of `provider`, debounced by `debounce`, for at most `most`
-    /// subscriptions at once, which hold their URIs in `memory`.
+    /// subscriptions at once, fairly shared among principals, which hold their URIs in `memory`.
     pub fn new(
         provider: Arc<dyn Provider>,
         debounce: DebounceConfig,
@@ -96,7 +104,7 @@ impl Hub {
         memory: Arc<MemoryShares>,
     ) -> Self {
         let (lines, open) = (Mutex::default(), Mutex::new(Debouncer::new(debounce)));
-        let (tickets, held) = (AtomicU64::new(0), AtomicUsize::new(0));
+        let (tickets, places) = (AtomicU64::new(0), SubscriptionShares::new(most));
         Self {
             shared: Arc::new(HubState {
                 provider,
@@ -104,8 +112,7 @@ impl Hub {
                 debouncer: open,
                 earlier_due: Notify::new(),
                 next_id: tickets,
-                subscription_count: held,
-                max_subscriptions: most,
+                places,
                 memory,
                 activity: watch::Sender::new(()),
             }),
@@ -125,18 +132,10 @@ impl Hub {
         interest: Interest,
         mailbox: &Mailbox,
     ) -> Result<Subscription> {
-        if self.shared.subscription_count.fetch_add(1, Ordering::Relaxed)
-            >= self.shared.max_subscriptions
-        {
-            self.shared.subscription_count.fetch_sub(1, Ordering::Relaxed);
-            let why = "too many subscriptions; try again later";
-            return Err(Error::unavailable(why.to_owned()));
-        }
+        let full = || Error::unavailable("too many subscriptions; try again later");
+        let place = self.shared.places.take(principal.key()).ok_or_else(full)?;
         let memory = self.shared.memory.of(principal.key()).hold(interest_bytes(&interest));
-        let Some(memory) = memory else {
-            self.shared.subscription_count.fetch_sub(1, Ordering::Relaxed);
-            return Err(Error::out_of_memory());
-        };
+        let memory = memory.ok_or_else(Error::out_of_memory)?;
         let line = self.shared.group_for(principal, &interest);
         let number = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let sum = match interest {
@@ -152,7 +151,8 @@ impl Hub {
             mailbox: mailbox.clone(),
             principal: Arc::clone(principal.key()),
         });
-        let subscription = Subscription { group: line, id: ticket, mailbox, _memory: memory };
+        let subscription =
+            Subscription { group: line, id: ticket, mailbox, _place: place, _memory: memory };
         let line = &subscription.group;
         let opened = line.task.get_or_try_init(|| self.shared.spawn_watch_task(line));
         time::timeout(OPEN_TIMEOUT, opened).await.unwrap_or_else(|_| {
@@ -190,7 +190,10 @@ impl HubState {
     ) -> Arc<InterestGroup> {
         let watch = self.provider.facets().watch;
         let is_shared = watch.is_some_and(|watch| watch.is_shared(interest));
-        let owner = (!is_shared).then(|| Arc::clone(principal.key()));
+        let owner = (!is_shared).then(|| StreamOwner {
+            key: Arc::clone(principal.key()),
+            scopes: principal.scopes().to_vec(),
+        });
         let key = GroupKey { interest: interest.clone(), owner };
         let mut lines = self.groups.lock();
         if let Some(line) = lines.get(&key).and_then(Weak::upgrade) {
@@ -328,7 +331,6 @@ impl Drop for Subscription {
         self.group.subscribers.lock().retain(|one| one.id.number != number);
         self.mailbox.remove_subscription(&self.id);
         if let Some(hub) = self.group.hub.upgrade() {
-            hub.subscription_count.fetch_sub(1, Ordering::Relaxed);
             hub.activity.send_replace(());
         }
     }

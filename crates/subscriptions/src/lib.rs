@@ -8,6 +8,7 @@ mod debounce;
 mod hub;
 mod mailbox;
 mod monitor;
+mod subscription_shares;
 
 pub use debounce::DebounceConfig;
 pub use hub::{Hub, Subscription};

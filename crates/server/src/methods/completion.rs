@@ -11,7 +11,7 @@ pub(crate) async fn complete_template(
     ctx: &Context,
     request: &CompletionRequest<'_>,
 ) -> Result<Reply> {
-    if !server.completion_rate.try_take() {
+    if !server.completion_rate.try_take(ctx.principal()) {
         return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
     if !request.template.contains('{') {

@@ -183,7 +183,7 @@ pub(crate) async fn complete_prompt(
     ctx: &Context,
     request: &PromptCompletionRequest<'_>,
 ) -> Result<Reply> {
-    if !server.completion_rate.try_take() {
+    if !server.completion_rate.try_take(ctx.principal()) {
         return Err(Error::unavailable("too many completion requests; try again in a moment"));
     }
     if !server.has_component(ctx, ComponentKind::Prompt) {

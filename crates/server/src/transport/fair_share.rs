@@ -140,7 +140,13 @@ impl TakenPlaces {
         };
         let most = by_owner.keys().map(|owner| share(owner)).max()?;
         let greediest = self.places.iter().filter(|(_, (owner, _))| share(owner) == most);
-        let (id, (owner, state)) = greediest.min_by_key(|(id, (_, state))| (state.rank(), **id))?;
+        // Of those who have equally many, the newcomer gives way first.
+        let rank = |owner: &Owner, state: &PlaceState| {
+            let (is_active, last_active) = state.rank();
+            (is_active, owner.principal != newcomer.principal, last_active)
+        };
+        let (id, (owner, state)) =
+            greediest.min_by_key(|(id, (owner, state))| (rank(owner, state), **id))?;
         let own = share(newcomer);
         let has_fewer = match owner.principal == newcomer.principal {
             true => own.1 + 1 < most.1,
@@ -293,6 +299,19 @@ mod tests {
         assert!(single[1].is_evicted() && !other.is_evicted());
         assert!(share.take(&owner("ada", "10.0.3.2")).is_none(), "each has one");
         drop((other, fresh));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_equal_keeps_its_idle_place_while_the_newcomer_has_one_to_give() {
+        let share = FairShare::new(2, MINUTE);
+        let owner = |key: &str| Owner::new(Some(&Principal::authenticated(key)), None);
+        let other = share.take(&owner("alan")).unwrap();
+        time::advance(MINUTE).await;
+        let own = share.take(&owner("ada")).unwrap();
+        assert!(share.take(&owner("ada")).is_none());
+        time::advance(MINUTE).await;
+        assert!(share.take(&owner("ada")).is_some());
+        assert!(own.is_evicted() && !other.is_evicted());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 pub(crate) mod client_session;
 mod duplex_connection;
-mod fair_share;
+pub(crate) mod fair_share;
 pub mod http;
 mod pipe_audit;
 pub(crate) mod request_caller;

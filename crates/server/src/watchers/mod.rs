@@ -17,6 +17,7 @@ use subscriptions::HubMonitor;
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
 
+use crate::transport::fair_share::{FairShare, Owner};
 pub(crate) use status_resource::etag_of;
 pub(crate) use watcher::{Watcher, WatcherOwner};
 
@@ -24,7 +25,7 @@ pub(crate) use watcher::{Watcher, WatcherOwner};
 const MAX_HANDLES: usize = 1000;
 /// Idle time after which a handle expires.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-/// Idle time after which a new handle may evict this one when all are taken.
+/// Idle time after which a new handle of the same principal may evict this one when all are taken.
 const MIN_EVICTION_IDLE: Duration = Duration::from_secs(60);
 
 /// All watchers. As a provider it serves one resource, `refdesk://subscriptions`, that lists them.
@@ -32,6 +33,8 @@ pub struct WatcherRegistry {
     this: Weak<Self>,
     uri: Uri,
     table: Mutex<WatcherTable>,
+    /// The places of handles. Whoever has the most makes room for one who has fewer.
+    places: Arc<FairShare>,
     changed: watch::Sender<()>,
     /// Looks at the hub of the server that uses the registry.
     monitor: OnceLock<HubMonitor>,
@@ -52,6 +55,7 @@ impl WatcherRegistry {
             this: this.clone(),
             uri,
             table: Mutex::default(),
+            places: FairShare::new(MAX_HANDLES, MIN_EVICTION_IDLE),
             changed,
             monitor: OnceLock::new(),
         })
@@ -87,16 +91,20 @@ impl WatcherRegistry {
         Ok(watcher)
     }
 
-    /// Registers a watcher under its handle until it expires. Evicts the longest idle one if full.
+    /// Registers a watcher under its handle until it expires. If all places are taken, it gets the
+    /// longest idle one of the principal that has the most.
     pub(crate) fn register(self: &Arc<Self>, watcher: &Arc<Watcher>) -> Result<()> {
-        let yielded = {
+        let evicted: Vec<_> = {
             let mut known = self.table.lock();
-            let full = known.by_handle.len() >= MAX_HANDLES;
-            let yielded = if full { Some(known.evict_oldest()?) } else { None };
+            let owner = Owner::new(Some(watcher.principal()), None);
+            let place = self.places.take(&owner).ok_or_else(|| {
+                Error::unavailable("too many watch handles are in use; try again later")
+            })?;
+            watcher.hold_place(place);
             known.by_handle.insert(watcher.handle.clone(), Arc::clone(watcher));
-            yielded
+            known.by_handle.extract_if(|_, other| other.is_evicted()).collect()
         };
-        drop(yielded);
+        drop(evicted);
         let (watchers, handle) = (Arc::downgrade(self), watcher.handle.clone());
         tokio::spawn(async move {
             while let Some(due) =
@@ -139,24 +147,6 @@ impl WatcherRegistry {
         all.retain(|watcher| watcher.belongs_to(principal));
         all.sort_by(|one, other| one.handle.cmp(&other.handle));
         all
-    }
-}
-
-impl WatcherTable {
-    /// Removes the watcher that has been idle longest; fails if all were used recently.
-    fn evict_oldest(&mut self) -> Result<Arc<Watcher>> {
-        let silent = self
-            .by_handle
-            .values()
-            .filter(|watcher| watcher.last_used().elapsed() > MIN_EVICTION_IDLE);
-        let oldest = silent.min_by_key(|watcher| watcher.last_used()).cloned();
-        let oldest = oldest.ok_or_else(|| {
-            Error::unavailable(format!(
-                "all {MAX_HANDLES} watch handles are in use; try again later"
-            ))
-        })?;
-        self.by_handle.remove(&oldest.handle);
-        Ok(oldest)
     }
 }
 

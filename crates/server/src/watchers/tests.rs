@@ -93,6 +93,42 @@ async fn a_handle_that_nobody_uses_ends_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_principal_that_takes_all_handles_makes_room_for_another_and_takes_none_of_its() {
+    let watchers = WatcherRegistry::new();
+    let [greedy, modest] = ["ada", "alan"].map(Principal::authenticated);
+    let one = |principal: &Principal| {
+        let watcher = watchers.create(WatcherOwner::Handle, principal).unwrap();
+        watchers.register(&watcher).map(|()| watcher.handle.clone())
+    };
+    let first = one(&greedy).unwrap();
+    for _ in 1..MAX_HANDLES {
+        one(&greedy).unwrap();
+    }
+    let other = one(&modest).expect("it has fewer");
+    assert!(watchers.find_by_handle(&first, &greedy).is_none(), "the longest idle made room");
+    time::sleep(MIN_EVICTION_IDLE + Duration::from_secs(1)).await;
+    for _ in 0..2 * MAX_HANDLES {
+        // Its own handles are idle for long enough at first.
+        if one(&greedy).is_err() {
+            break;
+        }
+    }
+    assert!(watchers.find_by_handle(&other, &modest).is_some(), "it is idle for as long");
+    assert_eq!(watchers.table.lock().by_handle.len(), MAX_HANDLES);
+}
+
+#[test]
+fn a_handle_is_for_the_scopes_that_it_was_made_with() {
+    let watchers = WatcherRegistry::new();
+    let narrow = Principal::authenticated("ada");
+    let wide = narrow.with_scopes(vec!["secret".to_owned()]);
+    let watcher = watchers.create(WatcherOwner::Handle, &wide).unwrap();
+    watchers.table.lock().by_handle.insert(watcher.handle.clone(), Arc::clone(&watcher));
+    assert!(watchers.find_by_handle(&watcher.handle, &wide).is_some());
+    assert!(watchers.find_by_handle(&watcher.handle, &narrow).is_none());
+}
+
+#[tokio::test(start_paused = true)]
 async fn whoever_is_silent_makes_room_for_others() {
     let watchers = WatcherRegistry::new();
     let one = || {

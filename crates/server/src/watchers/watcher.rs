@@ -1,6 +1,7 @@
 //! One watcher: its subscriptions and its queue of changed URIs.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -9,6 +10,9 @@ use resource::{Error, ErrorKind, Interest, Principal, Result, Uri};
 use subscriptions::{Hub, Mailbox, PendingChange, Subscription};
 use tokio::sync::watch;
 use tokio::time::{self, Instant};
+
+use crate::exchange::has_same_grant;
+use crate::transport::fair_share::Place;
 
 /// Length of the handle prefix that the status resource shows.
 const HANDLE_PREFIX: usize = 8;
@@ -27,11 +31,13 @@ pub(crate) struct Watcher {
     /// Identifies the watcher and authorizes its use.
     pub(crate) handle: String,
     owner: WatcherOwner,
-    /// Who created it. It exists for nobody else.
+    /// Who created it, and with which scopes. It exists for nobody else.
     principal: Principal,
     mailbox: Mailbox,
     subscriptions: Mutex<BTreeMap<Uri, Subscription>>,
     last_used: Mutex<Instant>,
+    /// Its place among the handles, once it has one.
+    place: OnceLock<Place>,
     last_error: Mutex<Option<String>>,
     changed: watch::Sender<()>,
 }
@@ -54,7 +60,18 @@ impl Watcher {
         let (mailbox, subscriptions, last_error) =
             (Mailbox::default(), Mutex::default(), Mutex::default());
         let last_used = Mutex::new(Instant::now());
-        Self { handle, owner, principal, mailbox, subscriptions, last_used, last_error, changed }
+        let place = OnceLock::new();
+        Self {
+            handle,
+            owner,
+            principal,
+            mailbox,
+            subscriptions,
+            last_used,
+            place,
+            last_error,
+            changed,
+        }
     }
 
     /// Subscribes to `uri`, up to `most` URIs in all. Repeating it has no effect, unless the
@@ -140,13 +157,31 @@ impl Watcher {
         self.changed.send_replace(());
     }
 
+    pub(super) fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
     pub(super) fn belongs_to(&self, principal: &Principal) -> bool {
-        self.principal.key() == principal.key()
+        has_same_grant(&self.principal, principal)
     }
 
     /// Marks the watcher as used now.
     pub(super) fn touch(&self) {
         *self.last_used.lock() = Instant::now();
+        if let Some(place) = self.place.get() {
+            place.touch();
+        }
+    }
+
+    /// Takes its place among the handles, until it is dropped.
+    pub(super) fn hold_place(&self, place: Place) {
+        // A watcher is registered once.
+        let _ = self.place.set(place);
+    }
+
+    /// Whether another watcher has its place now.
+    pub(super) fn is_evicted(&self) -> bool {
+        self.place.get().is_some_and(Place::is_evicted)
     }
 
     pub(super) fn last_used(&self) -> Instant {

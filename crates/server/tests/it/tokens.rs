@@ -73,3 +73,59 @@ async fn a_stream_ends_when_its_token_is_revoked() {
     tokens.replace(vec![token("alan")]);
     assert_eq!(events.try_next().await, None);
 }
+
+/// A table in which ada has these scopes.
+fn scoped(scopes: &[&str]) -> Vec<AccessToken> {
+    let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+    vec![AccessToken { scopes, ..token("ada") }]
+}
+
+#[tokio::test]
+async fn a_session_ends_when_the_scopes_of_its_token_change() {
+    let tokens = Arc::new(TokenTable::new(scoped(&["docs", "secret"]), true));
+    let site = HttpFixture::open_with(default_server(), options(&tokens)).await;
+    let opened = site.send("POST", &[ADA], &initialize("2025-03-26").to_string()).await;
+    let session = opened.header("mcp-session-id").unwrap().to_owned();
+    let headers = [ADA, ("mcp-session-id", session.as_str())];
+    let read = request(1, "resources/read", json!({ "uri": "test://static-text" }));
+    let batch = json!([read]).to_string();
+    assert_eq!(site.send("POST", &headers, &batch).await.status, 200);
+    tokens.replace(scoped(&["docs", "secret"]));
+    assert_eq!(site.send("POST", &headers, &batch).await.status, 200, "nothing has changed");
+    tokens.replace(scoped(&["docs"]));
+    for body in [batch, read.to_string()] {
+        assert_eq!(site.send("POST", &headers, &body).await.status, 404, "{body}");
+    }
+    assert_eq!(site.send("GET", &headers, "").await.status, 404);
+    let again = site.send("POST", &[ADA], &initialize("2025-03-26").to_string()).await;
+    let session = again.header("mcp-session-id").unwrap();
+    let headers = [ADA, ("mcp-session-id", session)];
+    assert_eq!(site.send("POST", &headers, &read.to_string()).await.status, 200);
+}
+
+#[tokio::test]
+async fn streams_end_when_the_scopes_of_their_token_change() {
+    let tokens = Arc::new(TokenTable::new(scoped(&["docs", "secret"]), true));
+    let site = HttpFixture::open_with(default_server(), options(&tokens)).await;
+    let wishes = json!({ "notifications": { "resourcesListChanged": true } });
+    let listen = stateless(1, "subscriptions/listen", wishes).to_string();
+    let stateless_headers =
+        [ADA, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", "subscriptions/listen")];
+    let mut listening = SseClient::open(&site, "POST", &stateless_headers, &listen).await;
+    listening.message().await;
+    let opened = site.send("POST", &[ADA], &initialize("2025-06-18").to_string()).await;
+    let id = opened.header("mcp-session-id").unwrap();
+    let mut session = SseClient::open(&site, "GET", &[ADA, ("mcp-session-id", id)], "").await;
+    let mut pipe = SseClient::open(&site, "GET", &[ADA, ("accept", "text/event-stream")], "").await;
+    let endpoint = format!("POST {}", pipe.next().await.data);
+    let ping = request(1, "ping", json!({})).to_string();
+    assert_eq!(site.send(&endpoint, &[ADA], &ping).await.status, 202);
+    assert_eq!(pipe.message().await["result"], json!({}));
+    tokens.replace(scoped(&["docs"]));
+    assert_eq!(site.send(&endpoint, &[ADA], &ping).await.status, 404);
+    for stream in [&mut listening, &mut session, &mut pipe] {
+        while let Some(event) = stream.try_next().await {
+            assert!(event.data.is_empty(), "nothing but the start of a stream: {event:?}");
+        }
+    }
+}

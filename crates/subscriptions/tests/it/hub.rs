@@ -220,6 +220,41 @@ async fn so_many_subscriptions_are_taken_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_principal_that_takes_all_it_can_leaves_subscriptions_to_others() {
+    let memory = Arc::new(MemoryProvider::new().text("mem:///a", "").with_watches());
+    let hub = Hub::new(Arc::clone(&memory) as _, DebounceConfig::default(), 64, memory_shares());
+    let (greedy, modest) = (Principal::authenticated("ada"), Principal::authenticated("ben"));
+    let mailbox = Mailbox::default();
+    let mut held = Vec::new();
+    let refused = loop {
+        assert!(held.len() < 64, "it took them all");
+        match hub.subscribe(&greedy, interest("mem:///a"), &mailbox).await {
+            Ok(subscription) => held.push(subscription),
+            Err(error) => break error,
+        }
+    };
+    assert!(refused.is_retryable(), "{refused:?}");
+    assert_eq!(held.len(), 48, "three quarters");
+    let other = hub.subscribe(&modest, interest("mem:///a"), &mailbox).await;
+    assert!(other.is_ok());
+    held.truncate(40);
+    assert!(hub.subscribe(&greedy, interest("mem:///a"), &mailbox).await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_principal_with_other_scopes_has_a_stream_of_its_own() {
+    let secret =
+        Arc::new(MemoryProvider::new().text("mem:///1", "").private_to("ada").with_watches());
+    let hub = Hub::new(Arc::clone(&secret) as _, DebounceConfig::default(), 1000, memory_shares());
+    let (wide, narrow) = (Mailbox::default(), Mailbox::default());
+    let ada = Principal::authenticated("ada");
+    let scoped = ada.with_scopes(vec!["docs".to_owned()]);
+    let _one = hub.subscribe(&scoped, Interest::Everything, &wide).await.unwrap();
+    let _two = hub.subscribe(&ada, Interest::Everything, &narrow).await.unwrap();
+    assert_eq!((hub.interest_count(), secret.watch_count()), (2, 2));
+}
+
+#[tokio::test(start_paused = true)]
 async fn principals_share_a_stream_only_where_changes_are_the_same_for_all() {
     let (alice, bob) = (Principal::authenticated("alice"), Principal::authenticated("bob"));
     let (memory, open) = hub();

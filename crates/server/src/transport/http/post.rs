@@ -329,7 +329,7 @@ async fn handle_batch(
         match message {
             Ok(Message::Request { id, method, params }) => {
                 let has_place = entered.iter().any(Result::is_ok);
-                let principal = &session.principal;
+                let principal = &client.principal;
                 let origin = RequestOrigin { principal, memory, transport: HTTP };
                 let request = IncomingRequest::read(id.clone(), (&method, params), origin);
                 let within =

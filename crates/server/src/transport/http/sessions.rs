@@ -12,6 +12,7 @@ use resource::Principal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::replay::ReplayBuffer;
+use crate::exchange::has_same_grant;
 use crate::lifecycle::HandshakeResult;
 use crate::limits::Limits;
 use crate::methods::subscriptions::SessionSubscriptions;
@@ -34,8 +35,8 @@ pub(crate) struct SessionTable {
 
 /// One HTTP session.
 pub(crate) struct HttpSession {
-    /// Who opened it. It exists for nobody else.
-    pub(crate) principal: Principal,
+    /// Who opened it, and with which scopes. It exists for nobody else.
+    principal: Principal,
     /// The result of the handshake; `None` for HTTP+SSE, whose connection holds it.
     pub(crate) handshake: Option<HandshakeResult>,
     /// Its connection, for HTTP+SSE (2024-11-05).
@@ -98,7 +99,8 @@ impl SessionTable {
         Some(id)
     }
 
-    /// The session `id`, if it is open and `principal` opened it. Resets its idle timer.
+    /// The session `id`, if it is open and `principal` opened it with the scopes that it has now.
+    /// Resets its idle timer.
     pub(crate) fn find(&self, id: &str, principal: &Principal) -> Option<Arc<HttpSession>> {
         let mut open = self.open.lock();
         let session = open.get(id).filter(|session| session.belongs_to(principal))?;
@@ -138,7 +140,7 @@ impl HttpSession {
     }
 
     fn belongs_to(&self, principal: &Principal) -> bool {
-        self.principal.key() == principal.key()
+        has_same_grant(&self.principal, principal)
     }
 
     /// The negotiated terms.

@@ -11,6 +11,8 @@ use resource::Principal;
 use tokio::sync::watch;
 use tokio::time;
 
+use crate::exchange::has_same_grant;
+
 /// How often a stream checks whether its token has expired: the clock of the machine may be set.
 const EXPIRY_CHECK: Duration = Duration::from_secs(30);
 
@@ -67,8 +69,8 @@ impl TokenTable {
         Self { tokens: watch::Sender::new(tokens.into()), is_open }
     }
 
-    /// Replaces all tokens. Streams of a token that is gone end. Without any token left, no client
-    /// is let in.
+    /// Replaces all tokens. Streams of a token that is gone, or grants something else, end. Without
+    /// any token left, no client is let in.
     pub fn replace(&self, tokens: Vec<AccessToken>) {
         if !tokens.is_empty() {
             self.is_open.store(false, Ordering::Release);
@@ -165,11 +167,14 @@ impl Grant {
         Self { principal: Principal::local(), token: None }
     }
 
-    /// Completes when the token is revoked or expires; `None` if that cannot happen.
+    /// Completes when the token is revoked, expires, or grants something else than it did; `None` if
+    /// that cannot happen.
     pub(super) fn revocation(self) -> Option<impl Future<Output = ()> + Send + 'static> {
-        let (mut tokens, hash) = self.token?;
+        let (granted, (mut tokens, hash)) = (self.principal, self.token?);
         Some(async move {
-            while find_token(&tokens.borrow_and_update(), &hash).is_some() {
+            while find_token(&tokens.borrow_and_update(), &hash)
+                .is_some_and(|token| has_same_grant(&token.grant(), &granted))
+            {
                 // The time may elapse, the table may change; without a table the server is gone.
                 if let Ok(Err(_)) = time::timeout(EXPIRY_CHECK, tokens.changed()).await {
                     return;
