@@ -35,18 +35,27 @@ pub(crate) struct Access {
 impl Access {
     /// The access rules of a server that listens on `address`, and the token that was made for
     /// this run, if one was. Every client needs a token where others than this machine's can come:
-    /// beyond loopback, and behind a proxy.
+    /// beyond loopback, behind a proxy, and under a name that is not this machine's own.
     pub(crate) fn new(
         args: &ServeArgs,
         settings: &Settings,
         address: &ListenAddress,
     ) -> anyhow::Result<(Self, Option<NewToken>)> {
         let is_proxied = !settings.server.trusted_proxies.is_empty();
-        let needs_token = address.ip().is_some_and(|ip| !is_loopback(ip) || is_proxied);
+        let far_host = settings.server.hosts.iter().find(|host| !is_loopback_name(host));
+        let is_far = is_proxied || far_host.is_some();
+        let needs_token = address.ip().is_some_and(|ip| !is_loopback(ip) || is_far);
         let fresh = match needs_token && settings.tokens.is_empty() {
             true => Some(NewToken::generate()?),
             false => None,
         };
+        if let (Some(host), Some(_), false) = (far_host, &fresh, is_proxied) {
+            tracing::warn!(
+                "`hosts` names {host}, under which others may reach this server, such as through a \
+                 proxy, so every client needs a token; make one that lasts: refdesk token new NAME; \
+                 if there is a proxy, name its address in `trusted_proxies`"
+            );
+        }
         let startup = fresh.as_ref().map(|token| AccessToken {
             name: STARTUP.to_owned(),
             hash: token.hash(),
@@ -130,4 +139,28 @@ fn tls_paths(args: &ServeArgs, settings: &Settings) -> Option<TlsPaths> {
 /// Whether only this machine reaches `address`.
 pub(crate) fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
+}
+
+/// Whether a name in `hosts` leads to the machine itself wherever it is used.
+fn is_loopback_name(host: &str) -> bool {
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    let ip = name.trim_start_matches('[').trim_end_matches(']').parse();
+    name == "localhost" || name.ends_with(".localhost") || ip.is_ok_and(is_loopback)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback_name;
+
+    #[test]
+    fn names_of_the_machine_itself_are_told_from_others() {
+        for name in ["localhost", "LOCALHOST.", "desk.localhost", "127.0.0.1", "127.1.2.3", "[::1]"]
+        {
+            assert!(is_loopback_name(name), "{name}");
+        }
+        for name in ["desk.example.com", "localhost.example.com", "mylocalhost", "10.0.0.1", "desk"]
+        {
+            assert!(!is_loopback_name(name), "{name}");
+        }
+    }
 }

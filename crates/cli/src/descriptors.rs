@@ -1,7 +1,7 @@
 //! File descriptors: raises the process's limit, and divides it among connections and open folders.
 //!
-//! Connections get half of the limit and cached folders a quarter, so that the rest suffices for
-//! the files that requests read, and a new connection is always accepted.
+//! Connections get two fifths of the limit, those that wait for a place a tenth, and cached folders a
+//! quarter, so that the rest suffices for the files that requests read.
 
 use providers::fs::DEFAULT_OPEN_FOLDERS;
 use rustix::process::{Resource, getrlimit, setrlimit};

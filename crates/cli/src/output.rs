@@ -12,7 +12,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::args::LogThreshold;
-use crate::log_limit::LimitedFormat;
+use crate::log_limit::{LimitedFormat, count_in_background};
 use crate::rotating_file::RotatingFile;
 use crate::settings::Diagnostic;
 
@@ -70,7 +70,7 @@ pub(crate) fn start_log(options: Option<LogOptions>) {
         .with_env_filter(level.map_or_else(from_environment, at))
         .with_ansi(colours)
         .with_target(false)
-        .map_event_format(|format| LimitedFormat::new(format, Instant::now))
+        .map_event_format(|format| LimitedFormat::new(format, Instant::now, count_in_background))
         .with_writer(writer)
         .init();
 }

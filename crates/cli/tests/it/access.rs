@@ -121,6 +121,33 @@ fn beyond_this_machine_every_client_needs_a_token() {
     assert_eq!(desk.status(&bearer(token)), 200);
 }
 
+/// A name of another domain leads to a loopback address through a proxy, for example.
+#[test]
+fn under_a_name_that_others_use_every_client_needs_a_token() {
+    let folder = project();
+    let settings = |hosts: &str| {
+        let mount = "[mounts.project]\nkind = \"fs\"\npath = \"project\"\n";
+        let settings = format!("[server]\nhosts = [{hosts}]\n{mount}");
+        fs::write(folder.path().join("refdesk.toml"), settings).unwrap();
+    };
+    let log = folder.path().join("log");
+    let start = || {
+        let arguments = ["serve", "--json", "--listen", "127.0.0.1:0"];
+        let mut command = refdesk(folder.path(), &arguments);
+        command.env("REFDESK_LOG", "warn").stderr(fs::File::create(&log).unwrap());
+        JsonProgram::of(command)
+    };
+    settings("\"localhost\", \"desk.example.com\"");
+    let desk = start();
+    let token = desk.banner["token"].as_str().unwrap();
+    assert_eq!((desk.status(""), desk.status(&bearer(token))), (401, 200));
+    let log = fs::read_to_string(&log).unwrap();
+    assert!(log.contains("desk.example.com") && log.contains("refdesk token new"), "{log}");
+    settings("\"localhost\", \"desk.localhost\"");
+    let desk = start();
+    assert!(desk.banner["token"].is_null() && desk.status("") == 200);
+}
+
 #[test]
 fn the_banner_shows_the_token_with_the_lines_to_paste() {
     let folder = project();
