@@ -2,11 +2,14 @@
 //!
 //! The ten checks of the house and its file rules, each a function from text to violations.
 
+pub mod clauses;
 pub mod dependencies;
+pub mod facets;
 pub mod files;
 pub mod maps;
 pub mod names;
 pub mod placement;
+pub mod request_lines;
 pub mod sources;
 pub mod threats;
 
@@ -42,10 +45,14 @@ pub fn check(root: &Path) -> io::Result<Vec<Violation>> {
     for source in &sources {
         violations.extend(files::check(source));
         violations.extend(placement::check(source));
+        violations.extend(facets::check(source));
     }
     violations.extend(files::check_named(&sources));
-    let clauses = fs::read_to_string(root.join("docs/clauses.md"))?;
-    violations.extend(names::check(&sources, &clauses));
+    violations.extend(names::check(&sources));
+    let clauses = fs::read_to_string(root.join(clauses::PATH))?;
+    violations.extend(clauses::check(&sources, &maps::documents(root)?, &clauses));
+    let map = fs::read_to_string(root.join(maps::MAP))?;
+    violations.extend(request_lines::check(&sources, &map));
     let security = fs::read_to_string(root.join("docs/security.md"))?;
     violations.extend(threats::check(&sources, &security));
     violations.extend(maps::check(root)?);

@@ -7,12 +7,20 @@ use std::path::Path;
 
 use super::Violation;
 use super::dependencies::{DEPENDENCY_TABLE, DependencyRule};
+use super::sources::SourceFile;
 
-/// The document with the tables of modules.
-const MAP: &str = "ARCHITECTURE.md";
+/// The document with the tables of modules, and the lines that requests follow.
+pub const MAP: &str = "ARCHITECTURE.md";
 /// The documents that name files, and the folders of such documents.
-const DOCUMENTS: [&str; 6] =
-    [MAP, "README.md", "CONTRIBUTING.md", "docs", "docs/decisions", "interop/README.md"];
+const DOCUMENTS: [&str; 7] = [
+    MAP,
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs",
+    "docs/decisions",
+    "docs/providers",
+    "interop/README.md",
+];
 /// What the path of a file in the repository begins with.
 const ROOTS: [&str; 6] = ["crates/", "interop/", "bench/", "explorer/", "fuzz/", "docs/"];
 
@@ -34,13 +42,22 @@ pub fn check(root: &Path) -> io::Result<Vec<Violation>> {
         }
     }
     violations.extend(check_imports(&map, DEPENDENCY_TABLE));
+    for document in documents(root)? {
+        violations.extend(missing_files(root, &document.path, &document.text));
+    }
+    Ok(violations)
+}
+
+/// The documents of the repository at `root`.
+pub fn documents(root: &Path) -> io::Result<Vec<SourceFile>> {
+    let mut documents = Vec::new();
     for path in DOCUMENTS {
         for path in markdown_files(root, path)? {
             let text = fs::read_to_string(root.join(&path))?;
-            violations.extend(missing_files(root, &path, &text));
+            documents.push(SourceFile { path, text });
         }
     }
-    Ok(violations)
+    Ok(documents)
 }
 
 fn markdown_files(root: &Path, path: &str) -> io::Result<Vec<String>> {

@@ -1,6 +1,6 @@
-//! House rules about names: one type a name, a heading that states, citations that resolve.
+//! House rules about names: one type a name, and a heading that states.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Violation;
 use super::sources::SourceFile;
@@ -10,12 +10,10 @@ const ANY_MODULE: [&str; 6] = ["Error", "Result", "Options", "Inner", "State", "
 
 const QUESTION: &str = "line 1 of a heading states what the file is; a question may follow it";
 
-/// The violations in all files together; `clauses` is the text of `docs/clauses.md`.
-pub fn check(sources: &[SourceFile], clauses: &str) -> Vec<Violation> {
+/// The violations in all files together.
+pub fn check(sources: &[SourceFile]) -> Vec<Violation> {
     let mut violations = shared_types(sources);
     violations.extend(sources.iter().filter_map(question_heading));
-    let defined = defined_clauses(clauses);
-    violations.extend(sources.iter().flat_map(|source| undefined_clauses(source, &defined)));
     violations
 }
 
@@ -62,63 +60,15 @@ fn question_heading(source: &SourceFile) -> Option<Violation> {
     heading.trim_end().ends_with('?').then(|| source.violation(1, QUESTION))
 }
 
-/// Clauses cited by a file that `docs/clauses.md` does not define.
-fn undefined_clauses(source: &SourceFile, defined: &BTreeSet<&str>) -> Vec<Violation> {
-    let cited = source.lines().filter_map(|(number, line)| Some((number, comment_of(line)?)));
-    let unknown = cited.flat_map(|(number, line)| {
-        let codes = clause_codes(line).filter(|code| !defined.contains(code));
-        codes.map(move |code| (number, code)).collect::<Vec<_>>()
-    });
-    let told = |(number, code)| {
-        source.violation(number, format!("docs/clauses.md does not define the clause {code}"))
-    };
-    unknown.map(told).collect()
-}
-
-/// The comment that a line is, or ends in.
-fn comment_of(line: &str) -> Option<&str> {
-    let is_comment =
-        ["//", "#", "*", "\"\"\""].iter().any(|mark| line.trim_start().starts_with(mark));
-    if is_comment { Some(line) } else { line.rsplit_once(" // ").map(|(_, comment)| comment) }
-}
-
-/// The codes in the first column of the tables of `docs/clauses.md`.
-fn defined_clauses(clauses: &str) -> BTreeSet<&str> {
-    let rows = clauses.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
-    rows.flat_map(clause_codes).collect()
-}
-
-/// Codes such as `K-03`, `S2093-26` or `R-25A-01`: capitals and digits, perhaps another such part,
-/// and two or three digits, with hyphens between them.
-fn clause_codes(line: &str) -> impl Iterator<Item = &str> {
-    let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-    words.filter(|word| is_clause(word))
-}
-
-fn is_clause(word: &str) -> bool {
-    let Some((letters, number)) = word.rsplit_once('-') else { return false };
-    let (letters, middle) = letters.split_once('-').unwrap_or((letters, ""));
-    let is_prefix = letters.starts_with(|c: char| c.is_ascii_uppercase())
-        && letters.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
-    let is_middle = middle.len() <= 3 && middle.chars().all(|c| c.is_ascii_alphanumeric());
-    let is_number = (2..=3).contains(&number.len()) && number.chars().all(|c| c.is_ascii_digit());
-    is_prefix && is_middle && is_number && !STANDARDS.contains(&letters)
-}
-
-/// What looks like a clause and is the name of a standard.
-const STANDARDS: [&str; 4] = ["UTF", "SHA", "EUC", "ISO"];
-
 #[cfg(test)]
 mod tests {
     use super::check;
     use crate::house::sources::SourceFile;
 
-    const CLAUSES: &str = "| code | clause |\n| --- | --- |\n| K-03 | private stays private |\n";
-
     fn rules(files: &[(&str, &str)]) -> Vec<(String, usize, String)> {
         let sources: Vec<SourceFile> =
             files.iter().map(|(path, text)| SourceFile::new(*path, *text)).collect();
-        let seen = check(&sources, CLAUSES);
+        let seen = check(&sources);
         seen.into_iter().map(|seen| (seen.path, seen.line, seen.rule)).collect()
     }
 
@@ -156,15 +106,5 @@ mod tests {
         ]);
         assert_eq!(seen.len(), 1);
         assert_eq!((seen[0].0.as_str(), seen[0].1), ("crates/a/src/a.rs", 1));
-    }
-
-    #[test]
-    fn a_clause_that_nobody_defined_is_seen() {
-        let text = "//! A.\n/// K-03, and S2093-26.\nlet utf = \"UTF-16 B-12\"; \n// UTF-16, 2025-11-25, X-1\n\
-            call(); // \x4b-99\n// R-25A-01\n";
-        let seen = rules(&[("crates/a/src/a.rs", text)]);
-        let codes: Vec<_> =
-            seen.iter().map(|(_, line, rule)| (*line, rule.rsplit(' ').next())).collect();
-        assert_eq!(codes, [(2, Some("S2093-26")), (5, Some("K-99")), (6, Some("R-25A-01"))]);
     }
 }
