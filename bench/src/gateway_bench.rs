@@ -259,7 +259,7 @@ mod tests {
     fn figures(p50: u64, cpu: u64) -> Figures {
         let p99 = Duration::from_micros(2 * p50);
         let (p50, cpu) = (Duration::from_micros(p50), Duration::from_micros(cpu));
-        Figures { rate: 1.0, p50, p99, cpu, peak: 1 }
+        Figures { rate: 1.0, p50, p99, cpu, peak: 1, own_peak: 1 }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct Figures {
     pub cpu: Duration,
     /// The server's peak memory in bytes.
     pub peak: u64,
+    /// The part of it that is no page of a file: pages of the program are the kernel's to take back.
+    pub own_peak: u64,
 }
 
 /// Warms up all contenders, then measures them in turns.
@@ -68,12 +70,14 @@ impl Tally {
 
     fn figures(mut self, pid: u32) -> anyhow::Result<Figures> {
         self.latencies.sort_unstable();
+        let peak = process_usage::peak_memory(pid)?;
         Ok(Figures {
             rate: median(&mut self.rates),
             p50: percentile(&self.latencies, 50),
             p99: percentile(&self.latencies, 99),
             cpu: Duration::from_secs_f64(median(&mut self.cpus)),
-            peak: process_usage::peak_memory(pid)?,
+            peak,
+            own_peak: peak.saturating_sub(process_usage::file_memory(pid)?),
         })
     }
 }

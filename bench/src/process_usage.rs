@@ -67,16 +67,24 @@ pub(crate) fn memory(pid: u32) -> anyhow::Result<ProcessMemory> {
 
 /// Peak resident memory of a process, in bytes.
 pub(crate) fn peak_memory(pid: u32) -> anyhow::Result<u64> {
-    let status =
-        fs::read_to_string(format!("/proc/{pid}/status")).context("read /proc/PID/status")?;
-    kib(&status, "VmHWM:")
+    status_field(pid, "VmHWM:")
 }
 
 /// Current memory of a process that no file backs, in bytes.
 pub(crate) fn own_memory(pid: u32) -> anyhow::Result<u64> {
+    status_field(pid, "RssAnon:")
+}
+
+/// Current memory of a process that files back, such as its program, in bytes.
+pub(crate) fn file_memory(pid: u32) -> anyhow::Result<u64> {
+    status_field(pid, "RssFile:")
+}
+
+/// A field of `/proc/PID/status`, in bytes.
+fn status_field(pid: u32, name: &str) -> anyhow::Result<u64> {
     let status =
         fs::read_to_string(format!("/proc/{pid}/status")).context("read /proc/PID/status")?;
-    kib(&status, "RssAnon:")
+    kib(&status, name)
 }
 
 /// What a process has read from files and sockets, in bytes. Mapped files do not count.
@@ -104,7 +112,8 @@ mod tests {
         let held = super::memory(pid).unwrap();
         assert!(held.private > 10_000 && held.private <= held.resident);
         assert!(super::peak_memory(pid).unwrap() > 100_000);
-        assert!(super::own_memory(pid).unwrap() <= super::peak_memory(pid).unwrap());
+        let (own, file) = (super::own_memory(pid).unwrap(), super::file_memory(pid).unwrap());
+        assert!(own.min(file) > 100_000 && own.max(file) <= super::peak_memory(pid).unwrap());
         let before = super::read_bytes(pid).unwrap();
         let length = std::fs::read(std::env::current_exe().unwrap()).unwrap().len();
         assert!(super::read_bytes(pid).unwrap() >= before + length as u64);

@@ -98,7 +98,7 @@ fn soak_cells(figures: &soak::SoakFigures) -> Vec<Vec<String>> {
 
 fn versus_cells(rows: &[peer_bench::PeerRow]) -> Vec<Vec<String>> {
     let head = ["work", "served by", "req/s", "p50", "p99", "CPU/request", "peak memory"];
-    let tail = ["CPU ratio", "memory ratio", "bar", "met"];
+    let tail = ["of its own", "CPU ratio", "memory ratio", "bar", "met"];
     let mut cells = vec![head.iter().chain(&tail).map(|cell| (*cell).to_owned()).collect()];
     for row in rows {
         let figures = &row.figures;
@@ -110,6 +110,7 @@ fn versus_cells(rows: &[peer_bench::PeerRow]) -> Vec<Vec<String>> {
             time(figures.p99),
             time(figures.cpu),
             bytes(figures.peak),
+            bytes(figures.own_peak),
         ];
         line.extend(
             row.comparison.as_ref().map_or_else(|| ["", "", "", ""].map(Into::into), verdict),
