@@ -13,6 +13,7 @@ mod components;
 mod connection_threads;
 mod conversations;
 mod explorer;
+mod few_places;
 mod filters;
 mod fixture;
 mod grep;

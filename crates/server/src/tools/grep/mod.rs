@@ -10,17 +10,13 @@ mod line_regex;
 mod line_scanner;
 mod long_line;
 mod matches;
+mod open_queue;
 mod position;
 mod text_reader;
 
-use std::collections::VecDeque;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use futures_util::stream::FuturesOrdered;
 use machinery::{MemoryHold, WorkRefusal, WorkSignal};
 use protocol::inbound::tool::ToolResult;
 use protocol::inbound::tool::arguments::GrepArguments;
@@ -35,6 +31,7 @@ use crate::server::Server;
 use line_regex::LineRegex;
 use line_scanner::{BatchEnd, LineMatch, LineScanner};
 use matches::GrepMatches;
+use open_queue::{OpenQueue, QueuedResource};
 use position::SearchPosition;
 use text_reader::TextReader;
 
@@ -131,27 +128,6 @@ enum ScanEnd {
     Busy(u64, WorkRefusal),
 }
 
-/// The prefetch queue: resources being opened concurrently, taken in order.
-struct OpenQueue<'a> {
-    opening: FuturesOrdered<Pin<Box<dyn Future<Output = Result<TextReader>> + Send + 'a>>>,
-    queued: VecDeque<QueuedResource>,
-    /// The resource for which there was no memory yet.
-    waiting: Option<Arc<Resource>>,
-    /// The listing position after the last queued resource.
-    position_after: Vec<u8>,
-    scanned: u64,
-    ended: bool,
-}
-
-/// A resource that is being opened.
-struct QueuedResource {
-    /// The listing position before it.
-    position: Vec<u8>,
-    resource: Arc<Resource>,
-    /// What its text holds, until it is searched.
-    _memory: MemoryHold,
-}
-
 impl<'a> GrepSearch<'a> {
     /// Searches until the end or a bound. Returns the position to resume at, `None` at the end.
     async fn search_all(
@@ -172,7 +148,7 @@ impl<'a> GrepSearch<'a> {
                     _ => Ok(Some(ahead.next_position())),
                 };
             }
-            let opened = match timeout_at(deadline, ahead.opening.next()).await {
+            let opened = match timeout_at(deadline, ahead.next_opened()).await {
                 Ok(Some(opened)) => Some(opened),
                 Ok(None) if ahead.ended => return Ok(None),
                 Ok(None) => {
@@ -192,7 +168,7 @@ impl<'a> GrepSearch<'a> {
                 self.matches.skipped += 1;
                 return Ok(Some(ahead.next_position()));
             };
-            match self.search_resource(resource, opened).await {
+            match ahead.open_beside(self.search_resource(resource, opened)).await {
                 ScanEnd::Finished => {}
                 ScanEnd::Busy(_, refusal) if done == 0 => return Err(busy_error(refusal)),
                 ScanEnd::OutOfTime(_) if done == 0 => {
@@ -240,10 +216,8 @@ impl<'a> GrepSearch<'a> {
             };
             let before = std::mem::replace(&mut ahead.position_after, walk.encode_position());
             let opened = Arc::clone(&resource);
-            ahead.opening.push_back(Box::pin(async move {
-                text_reader::open_text(provider, ctx, &opened).await
-            }));
-            ahead.queued.push_back(QueuedResource { position: before, resource, _memory: memory });
+            let opening = async move { text_reader::open_text(provider, ctx, &opened).await };
+            ahead.push(QueuedResource { position: before, resource, _memory: memory }, opening);
         }
         Ok(())
     }
@@ -256,7 +230,7 @@ impl<'a> GrepSearch<'a> {
         ahead: &mut OpenQueue<'a>,
     ) -> Result<Option<Arc<Resource>>> {
         while ahead.scanned < MAX_SCANNED {
-            let Some(resource) = walk.next_resource().await? else {
+            let Some(resource) = ahead.open_beside(walk.next_resource()).await? else {
                 if walk.is_paused() {
                     ahead.scanned = MAX_SCANNED;
                 }
@@ -367,26 +341,6 @@ impl<'a> GrepSearch<'a> {
         }
         let key = self.exchange.ctx.principal().key();
         self.server.work_pool.run(key, self.deadline, work).await
-    }
-}
-
-impl OpenQueue<'_> {
-    /// An empty queue before the resources after `position`.
-    fn new(position: Vec<u8>) -> Self {
-        Self {
-            opening: FuturesOrdered::new(),
-            queued: VecDeque::new(),
-            waiting: None,
-            position_after: position,
-            scanned: 0,
-            ended: false,
-        }
-    }
-
-    /// The position before the next queued resource.
-    fn next_position(mut self) -> SearchPosition {
-        let next = self.queued.pop_front().map(|queued| queued.position);
-        SearchPosition { list_position: next.unwrap_or(self.position_after), resume_line: None }
     }
 }
 
