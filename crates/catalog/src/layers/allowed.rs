@@ -2,6 +2,7 @@
 
 mod changes;
 mod completion;
+mod contents;
 mod health;
 mod pages;
 mod relay;
@@ -237,7 +238,9 @@ impl Provider for AllowedProvider {
         let shows =
             |one: &Template| self.gate.allows_template(ctx, MethodClass::List, one.uri.as_str());
         let told = |gap: &Absence| self.gate.shows_absence(ctx, MethodClass::List, gap);
-        fill_page(paging, fetch, |one| shows(one), |gap| told(gap)).await
+        let mut page = fill_page(paging, fetch, |one| shows(one), |gap| told(gap)).await?;
+        page.items.iter_mut().for_each(|template| self.gate.retain_values(ctx, template));
+        Ok(page)
     }
 
     async fn stat(&self, ctx: &Context, uri: &Uri) -> Result<Arc<Resource>> {
@@ -255,6 +258,7 @@ impl Provider for AllowedProvider {
         let hide_reason = |error| self.gate.hide_reason(ctx, MethodClass::Read, uri, error);
         let mut reading = self.inner.read(ctx, uri, request).await.map_err(hide_reason)?;
         reading.freshness.scope = CacheScope::Private;
+        Box::pin(self.withhold_members(ctx, uri, &mut reading)).await?;
         // The reading of a collection may hold members, each with a URI of its own.
         reading.retain_parts(|part| self.gate.allows(ctx, MethodClass::Read, &part.resource.uri));
         match &mut reading.content {

@@ -47,7 +47,12 @@ pub(crate) fn mount(name: &str, provider: Arc<MemoryProvider>, rules: Vec<Access
 }
 
 pub(crate) fn mount_of(name: &str, provider: Arc<dyn Provider>, rules: Vec<AccessRule>) -> Mount {
-    let options = MountOptions {
+    let address = Address::Path { scheme: "file", name: name.to_owned() };
+    Mount::new(name, address, provider, options(rules))
+}
+
+pub(crate) fn options(rules: Vec<AccessRule>) -> MountOptions {
+    MountOptions {
         access: Arc::new(AccessRules::new(rules).unwrap()),
         rules: MetadataRules::default(),
         tools: None,
@@ -59,8 +64,7 @@ pub(crate) fn mount_of(name: &str, provider: Arc<dyn Provider>, rules: Vec<Acces
         unpack: false,
         masks_itself: false,
         redaction: Default::default(),
-    };
-    Mount::new(name, Address::Path { scheme: "file", name: name.to_owned() }, provider, options)
+    }
 }
 
 /// A provider with every facet, and with the secret things if `secrets`.

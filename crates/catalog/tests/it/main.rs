@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may say so by panicking")]
 
 mod access;
+mod access_contents;
 mod access_lists;
 mod access_traces;
 mod catalog;

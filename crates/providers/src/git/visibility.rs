@@ -107,7 +107,8 @@ impl GitSession<'_> {
     /// Whether the principal may know of the revision `name`, as far as its name tells.
     pub(super) fn knows_revision(&self, name: &[u8]) -> bool {
         let folder = RevisionSpec::parse(name).map(RevisionFolder::whole);
-        self.viewer.is_none() || folder.is_some_and(|folder| self.knows(&folder, b""))
+        self.viewer.is_none()
+            || !is_stash(name) && folder.is_some_and(|folder| self.knows(&folder, b""))
     }
 
     /// Whether the principal may read `path` in `folder`.
@@ -148,8 +149,12 @@ impl GitSession<'_> {
     }
 
     /// Refuses the path that `revision` names, before it is looked for, unless the principal may list
-    /// and read it: no other rule judges it under its own name.
+    /// and read it: no other rule judges it under its own name. Refuses the stash too: its commits
+    /// have the subject of another one, which may be hidden.
     pub(super) fn check_inner_path(&self, revision: &RevisionSpec) -> Result<()> {
+        if self.is_restricted() && is_stash(revision.as_bytes()) {
+            return Err(not_found(NO_REVISION));
+        }
         let Some((base, path)) = revision.split_path().filter(|_| self.is_restricted()) else {
             return Ok(());
         };
@@ -209,4 +214,11 @@ impl GitSession<'_> {
         let shows = |path: &[u8]| self.shows_file(&folder, path);
         self.has_visible_change((old, Some(node.tree)), scope, &shows)
     }
+}
+
+/// Whether a revision begins at the stash.
+fn is_stash(revision: &[u8]) -> bool {
+    let name = revision.strip_prefix(b"refs/").unwrap_or(revision);
+    let behind = name.strip_prefix(b"stash");
+    behind.is_some_and(|rest| rest.first().is_none_or(|byte| b"@^~:".contains(byte)))
 }

@@ -1,9 +1,13 @@
 //! Completion under access rules: a value is offered if some URI that it leads to is allowed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use resource::{Complete, Completion, CompletionRequest, Context, Error, ErrorKind, Result, Uri};
+use resource::{
+    Complete, Completion, CompletionRequest, Context, Error, ErrorKind, Result, Template, Uri,
+    Variable,
+};
 
 use super::{AccessGate, AllowedProvider};
 use crate::access::MethodClass;
@@ -75,6 +79,24 @@ impl AllowedProvider {
 }
 
 impl AccessGate {
+    /// Leaves out the values of a template's variables that lead to nothing allowed.
+    pub(super) fn retain_values(&self, ctx: &Context, template: &mut Arc<Template>) {
+        let (uri, resolved) = (template.uri.as_str(), BTreeMap::new());
+        let is_offered = |variable: &str, value: &str| {
+            let request =
+                CompletionRequest { template: uri, variable, typed: "", resolved: &resolved };
+            self.offers(ctx, &request, value, &[])
+        };
+        let mut variables = template.variables.clone();
+        for Variable { name, allowed, default, .. } in &mut variables {
+            allowed.retain(|value| is_offered(name, value));
+            *default = default.take().filter(|value| is_offered(name, value));
+        }
+        if variables != template.variables {
+            Arc::make_mut(template).variables = variables;
+        }
+    }
+
     /// Whether the rules may deny something in the folder in which the typed text ends.
     fn may_deny_beside(&self, ctx: &Context, request: &CompletionRequest<'_>) -> bool {
         let folder = request.typed.rsplit_once('/').map_or("", |(folder, _)| folder);

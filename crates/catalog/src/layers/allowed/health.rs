@@ -6,9 +6,8 @@ use super::{AllowedProvider, class_of};
 use crate::access::MethodClass;
 
 /// The facts that are told to a principal to whom something may be denied. Others count resources, or
-/// repeat errors about them. A provider that judges a fact by the principal itself has it here.
-const TOLD_FACTS: [&str; 6] =
-    ["era", "revision", "server", "capabilities", "instructions", "pageErrors"];
+/// repeat errors about them, or instructions of a server, which name what it has. A provider that judges a fact by the principal itself has it here.
+const TOLD_FACTS: [&str; 5] = ["era", "revision", "server", "capabilities", "pageErrors"];
 
 impl Health for AllowedProvider {
     fn health(&self, ctx: &Context) -> HealthStatus {

@@ -258,6 +258,24 @@ async fn a_change_of_a_hidden_file_is_no_change_of_the_status() {
     assert_eq!(git.health(&ctx()).message, git.health(&whole).message);
 }
 
+/// Its commits have the subject of the commit that they were made on.
+#[tokio::test]
+async fn the_stash_does_not_exist_for_those_to_whom_something_is_hidden() {
+    let (repo, _) = repository();
+    repo.write("hidden/a.md", "a last secret\n");
+    repo.commit("covert again");
+    repo.write("open.md", "put aside\n");
+    repo.git(&["stash"]);
+    let git = serve(&repo);
+    let whole = Context::new(Principal::authenticated("whole"));
+    for path in ["refs%2Fstash/open.md", "stash@%7B0%7D/", "commit/refs%2Fstash%5E2", "log/stash"] {
+        let path = format!("git:///{path}");
+        assert_eq!(read_by(&git, &whole, &path).await, Ok(()), "{path}");
+        assert_eq!(read_error(&git, &path).await, ErrorKind::NotFound, "{path}");
+    }
+    assert!(!read_text(&git, "git:///refs").await.contains("stash"));
+}
+
 /// What a subscriber of `document` compares.
 fn version(git: &Git, who: &Context, document: &str) -> String {
     let viewer = git.repository.viewer(who.principal());
