@@ -156,6 +156,25 @@ impl AccessRules {
         self.allow(principal, class, &Subject::resource(uri, public))
     }
 
+    /// Whether a rule denies `principal` methods of `class` on the resource at the local `uri`, whose
+    /// public form is `public`. What no rule allows is not denied by that alone. For providers whose
+    /// resources are made of files: who is allowed such a resource need not be allowed the files.
+    pub fn denies(
+        &self,
+        principal: &Principal,
+        class: MethodClass,
+        uri: &Uri,
+        public: Option<&str>,
+    ) -> bool {
+        if is_program(principal) || self.is_empty() {
+            return false;
+        }
+        let subject = Subject::resource(uri, public);
+        let mut rules = self.rules.iter().filter(|one| one.concerns(principal, class));
+        subject.is_ambiguous()
+            || rules.find(|one| one.decides(&subject)).is_some_and(|one| !one.rule.allows)
+    }
+
     /// Whether the rules may keep something of the mount at the public URI `root` from `principal`.
     pub fn may_restrict(&self, principal: &Principal, root: Option<&str>) -> bool {
         let everything = Subject::start("", root);

@@ -13,3 +13,6 @@ mod permits;
 mod repeated_text;
 pub mod statics;
 pub mod upstream;
+mod visibility_rule;
+
+pub use visibility_rule::VisibilityRule;

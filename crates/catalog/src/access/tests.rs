@@ -70,6 +70,29 @@ fn a_glob_over_the_public_uri_is_as_good_as_one_over_the_path() {
 }
 
 #[test]
+fn what_no_rule_names_is_not_denied_by_a_rule() {
+    let rules = [rule(false, &["deploy/*.key"], &["ada"]), rule(true, &["keys/**"], &["ada"])];
+    let mut reading = rule(false, &["unread"], &[]);
+    reading.classes = vec![MethodClass::Read];
+    let rules = AccessRules::new(rules.into_iter().chain([reading])).unwrap();
+    let denies = |who: &Principal, class, path: &str| {
+        let uri = Uri::parse(&format!("config:///{path}")).unwrap();
+        rules.denies(who, class, &uri, Some(&format!("config://app/{path}")))
+    };
+    let (ada, bob) = (Principal::authenticated("ada"), Principal::authenticated("bob"));
+    assert!(denies(&ada, MethodClass::Read, "deploy/x.key"));
+    assert!(denies(&ada, MethodClass::List, "deploy/x.key"));
+    for (who, path) in [(&ada, "app.toml"), (&ada, "keys/app.toml"), (&bob, "deploy/x.key")] {
+        assert!(!denies(who, MethodClass::Read, path), "{path}");
+    }
+    assert!(!may(&rules, "ada", "app.toml") && !may(&rules, "bob", "deploy/x.key"));
+    assert!(
+        denies(&bob, MethodClass::Read, "unread") && !denies(&bob, MethodClass::List, "unread")
+    );
+    assert!(!denies(&Principal::internal(), MethodClass::Read, "deploy/x.key"));
+}
+
+#[test]
 fn the_folders_on_the_way_can_be_listed_and_nothing_else() {
     let rules = AccessRules::new([rule(true, &["a/b/*.md"], &["ada"])]).unwrap();
     let list = |path| rules.allow(&Principal::authenticated("ada"), MethodClass::List, &file(path));

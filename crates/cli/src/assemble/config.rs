@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Address, Mount};
+use catalog::{Address, MethodClass, Mount, MountOptions};
 use machinery::GlobError;
+use providers::VisibilityRule;
 use providers::config::{ConfigFiles, ConfigLayer, FileGlobs, LayerSource, Options};
 use providers::fs::{self, DEFAULT_POLL_INTERVAL, Fs, HideFilter, ListingMode, WatchMode};
-use resource::Provider;
+use resource::{Provider, Uri, UriRewrite as _, uri};
 use toml::Spanned;
 
 use super::env::own_environment;
@@ -49,6 +50,7 @@ pub(super) fn config_mount(
         poll: declared.poll.map_or(DEFAULT_POLL_INTERVAL, |span| span.0),
         ..folder
     };
+    let address = Address::Authority { scheme: "config", name: name.to_owned() };
     let provider = Arc::new(ConfigFiles::new(Options {
         files: open_folder(settings, name, declared, files)?,
         schemas: open_folder(settings, name, declared, schemas)?,
@@ -57,9 +59,9 @@ pub(super) fn config_mount(
         schema: declared.schema.as_ref().map(|path| to_local_path(path.get_ref())),
         // The provider masks each file before it reads its keys, so that no layer has to.
         redaction: std::mem::take(&mut terms.redaction),
+        visibility: build_visibility(&terms, &address),
         ttl: declared.ttl.map_or(Duration::ZERO, |span| span.0),
     }));
-    let address = Address::Authority { scheme: "config", name: name.to_owned() };
     let part = MountSummary {
         name: name.to_owned(),
         kind: "config",
@@ -67,6 +69,26 @@ pub(super) fn config_mount(
         size: MountSize::Config(Arc::clone(&provider)),
     };
     Ok((Mount::new(name, address, provider, terms), part))
+}
+
+/// The rule of the files that the keys, layers and schemas of a mount are made of. A file is refused if
+/// a rule denies or hides it, and not because none allows it: `allow = ["effective/**"]` is enough to
+/// read what is made of it.
+fn build_visibility(terms: &MountOptions, address: &Address) -> Option<VisibilityRule> {
+    let has_rules = !terms.access.is_empty() || terms.rules.has_hide_rule();
+    has_rules.then(|| {
+        let (access, metadata) = (Arc::clone(&terms.access), terms.rules.clone());
+        let address = address.clone();
+        let rule = move |principal: &_, file: &Uri| {
+            let public = address.to_public(file.as_str());
+            let path = uri::percent_decode_lossy(file.after_scheme().trim_matches('/'));
+            let is_denied = [MethodClass::List, MethodClass::Read]
+                .into_iter()
+                .any(|class| access.denies(principal, class, file, public.as_deref()));
+            !is_denied && !metadata.is_hidden(&path)
+        };
+        Arc::new(rule) as VisibilityRule
+    })
 }
 
 fn build_layers(

@@ -128,10 +128,14 @@ fn commit(folder: &Path, message: &str) {
 }
 
 /// The catalog of one git mount with these settings.
-fn git_catalog(folder: &Path, settings: &str) -> std::sync::Arc<catalog::Catalog> {
+fn git_catalog(folder: &Path, settings: &str) -> Arc<catalog::Catalog> {
+    catalog_of(folder, &format!("kind = \"git\"\npath = \"files\"\n{settings}"))
+}
+
+/// The catalog of one mount with these settings.
+fn catalog_of(folder: &Path, settings: &str) -> Arc<catalog::Catalog> {
     let file = folder.join("refdesk.toml");
-    let mount = format!("[mounts.m]\nkind = \"git\"\npath = \"files\"\n{settings}");
-    fs::write(&file, mount).unwrap();
+    fs::write(&file, format!("[mounts.m]\n{settings}")).unwrap();
     let settings = Settings::read_file(&file).unwrap();
     assemble(&settings, &[], &OwnResources::new(), None).unwrap().catalog
 }
@@ -253,6 +257,69 @@ async fn configuration_keeps_the_contract_under_access_rules() {
     fs::write(folder.path().join("hidden.toml"), "a = 1\n").unwrap();
     let settings = "kind = \"config\"\npath = \".\"\nfiles = [\"*.toml\"]\n";
     check(folder.path(), settings, "config://m/files/none.toml").await;
+}
+
+/// Files and layers, one of them in a folder, and what is made of the file `deploy/hidden.toml`.
+fn layers() -> (tempfile::TempDir, &'static str, [&'static str; 4]) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("deploy")).unwrap();
+    fs::write(folder.path().join("app.toml"), "port = 1\n").unwrap();
+    fs::write(folder.path().join("deploy/hidden.toml"), "covert = 2\n").unwrap();
+    let settings = "kind = \"config\"\npath = \".\"\nfiles = [\"**/*.toml\"]\n\
+        layers = [\"app.toml\", \"deploy/hidden.toml\"]\n";
+    let made = [
+        "deploy/hidden.toml",
+        "keys/deploy/hidden.toml/covert",
+        "effective/covert",
+        "diff/app.toml..deploy%2Fhidden.toml",
+    ];
+    (folder, settings, made)
+}
+
+#[tokio::test]
+async fn nothing_of_a_configuration_tells_of_a_denied_file() {
+    let (folder, settings, made) = layers();
+    let access = ACCESS.replace("hidden*", "deploy/hidden.toml");
+    let catalog = catalog_of(folder.path(), &format!("{settings}{access}"));
+    let [whole, limited] = testkit::two_contexts();
+    for denied in made.map(|path| format!("config://m/{path}")) {
+        assert!(read_by(&catalog, &whole, &denied).await.is_some(), "{denied}");
+        assert_eq!(read_by(&catalog, &limited, &denied).await, None, "{denied}");
+    }
+    for open in ["effective", "keys", "diff", "keys/app.toml"] {
+        let shown = read_by(&catalog, &limited, &format!("config://m/{open}")).await.unwrap();
+        assert!(!shown.contains("hidden") && !shown.contains("covert"), "{open}: {shown}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_a_configuration_tells_of_a_hidden_file() {
+    let (folder, settings, made) = layers();
+    let hide = "[[mounts.m.rules]]\nglob = \"deploy/hidden.toml\"\nhide = true\n";
+    let catalog = catalog_of(folder.path(), &format!("{settings}{hide}"));
+    let [ctx, _] = testkit::two_contexts();
+    for hidden in made {
+        assert_eq!(
+            read_by(&catalog, &ctx, &format!("config://m/{hidden}")).await,
+            None,
+            "{hidden}"
+        );
+    }
+    assert!(read_by(&catalog, &ctx, "config://m/effective/port").await.is_some());
+}
+
+#[tokio::test]
+async fn a_principal_that_may_have_what_is_made_of_a_file_has_it_without_the_file() {
+    let (folder, settings, _) = layers();
+    let access = "access = [{ allow = [\"keys/app.toml/**\", \"effective/**\"], \
+                  principals = [\"other\"] }]\n";
+    let catalog = catalog_of(folder.path(), &format!("{settings}{access}"));
+    let [_, limited] = testkit::two_contexts();
+    for open in ["keys/app.toml/port", "effective/port", "effective/covert"] {
+        let open = format!("config://m/{open}");
+        assert!(read_by(&catalog, &limited, &open).await.is_some(), "{open}");
+    }
+    assert_eq!(read_by(&catalog, &limited, "config://m/app.toml").await, None);
 }
 
 #[tokio::test]

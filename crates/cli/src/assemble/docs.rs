@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::{Address, Mount};
-use providers::docs::{Documentation, LanguageTag, Options, VisibilityRule};
+use providers::VisibilityRule;
+use providers::docs::{Documentation, LanguageTag, Options};
 use providers::fs::{self, DEFAULT_MAX_WATCHES, DEFAULT_POLL_INTERVAL, Fs, HideFilter};
 use resource::UriRewrite;
 use toml::Spanned;

@@ -98,7 +98,8 @@ impl ConfigFiles {
                 complete_key(&self.source.load_layers(ctx).await?.root, request.typed)
             }
             _ => {
-                let names = self.source.layers.iter().map(|layer| layer.name.clone());
+                let layers = self.source.visible_layers(ctx);
+                let names = layers.iter().map(|layer| layer.name.clone());
                 names.filter(|name| begins_with(name, request.typed)).collect()
             }
         };

@@ -92,7 +92,8 @@ impl ConfigFiles {
                 Ok(ConfigItem::EffectiveKey(self.effective_item(ctx, keys).await?))
             }
             ConfigPlace::Diff(name) => {
-                let pair = MergedLayers::find_pair(&self.source.layers, &name);
+                let is_seen = |layer: &_| self.source.may_see_layer(ctx, layer);
+                let pair = MergedLayers::find_pair(&self.source.layers, &name, is_seen);
                 let (from, to) = pair.ok_or_else(not_found)?;
                 let layers = self.source.load_layers(ctx).await.ok();
                 Ok(ConfigItem::Difference { name, from, to, layers })

@@ -79,9 +79,15 @@ impl MergedLayers {
         self.normalised.get_or_init(|| self.root.to_json().into())
     }
 
-    /// The positions of the two layers that `text` names, such as `base.toml..prod.toml`.
-    pub(super) fn find_pair(names: &[ConfigLayer], text: &str) -> Option<(usize, usize)> {
-        let find = |name: &str| names.iter().position(|layer| layer.name == name);
+    /// The positions of the two layers that `text` names, such as `base.toml..prod.toml`, among those
+    /// that are seen.
+    pub(super) fn find_pair(
+        layers: &[ConfigLayer],
+        text: &str,
+        is_seen: impl Fn(&ConfigLayer) -> bool,
+    ) -> Option<(usize, usize)> {
+        let find =
+            |name: &str| layers.iter().position(|layer| layer.name == name && is_seen(layer));
         let splits = text.match_indices("..");
         splits
             .into_iter()

@@ -69,6 +69,7 @@ impl ConfigFiles {
             self.source.load_layers(ctx).await.ok()
         };
         if *place == ConfigPlace::AllDiffs {
+            let layers = self.source.visible_layers(ctx);
             let pairs = layers.iter().enumerate().flat_map(|(at, from)| {
                 layers[at + 1..].iter().map(move |to| format!("{}..{}", from.name, to.name))
             });

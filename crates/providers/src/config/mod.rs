@@ -34,7 +34,7 @@ pub use options::{ConfigLayer, LayerSource, Options};
 
 use parse::ConfigSyntax;
 use source::ConfigSource;
-use watch::ConfigWatcher;
+use watch::ConfigWatchers;
 
 /// The syntax by which the text of the file at `path` is masked; `None` if its keys are not read.
 pub fn masked_syntax(path: &str) -> Option<redaction::Syntax> {
@@ -44,7 +44,7 @@ pub fn masked_syntax(path: &str) -> Option<redaction::Syntax> {
 /// Serves the configuration files of one folder.
 pub struct ConfigFiles {
     source: Arc<ConfigSource>,
-    watcher: Arc<ConfigWatcher>,
+    watchers: ConfigWatchers,
     templates: Vec<Arc<Template>>,
 }
 
@@ -52,9 +52,9 @@ impl ConfigFiles {
     /// Builds the provider. It opens no file.
     pub fn new(options: Options) -> Self {
         let source = Arc::new(ConfigSource::new(options));
-        let watcher = Arc::new(ConfigWatcher::new(Arc::clone(&source)));
+        let watchers = ConfigWatchers::new(Arc::clone(&source));
         let templates = complete::templates(!source.layers.is_empty());
-        Self { source, watcher, templates }
+        Self { source, watchers, templates }
     }
 
     /// Counts the files.

@@ -9,6 +9,7 @@ use redaction::Redaction;
 use resource::Provider;
 
 use super::file_globs::FileGlobs;
+use crate::VisibilityRule;
 
 /// The configuration of one mount.
 pub struct Options {
@@ -25,6 +26,9 @@ pub struct Options {
     pub schema: Option<String>,
     /// Masks secrets.
     pub redaction: Redaction,
+    /// Who may know of which file, layer and schema, by its URI `config:///<path>`; `None` if everyone
+    /// may know of all. One that is refused is as if it were not there.
+    pub visibility: Option<VisibilityRule>,
     /// How long clients may cache a response.
     pub ttl: Duration,
 }

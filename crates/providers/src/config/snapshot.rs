@@ -58,7 +58,7 @@ pub(super) struct ConfigChanges {
 }
 
 impl ConfigSnapshot {
-    /// The state now. What cannot be read is taken over from `before`.
+    /// The state now, as the principal sees it. What cannot be read is taken over from `before`.
     pub(super) async fn take(
         source: &ConfigSource,
         ctx: &Context,
@@ -96,8 +96,8 @@ impl ConfigSnapshot {
         Ok(snapshot)
     }
 
-    /// What is different in `now`.
-    pub(super) fn changes_to(&self, now: &Self, layers: &[ConfigLayer]) -> ConfigChanges {
+    /// What is different in `now`, where these layers are seen.
+    pub(super) fn changes_to(&self, now: &Self, layers: &[&ConfigLayer]) -> ConfigChanges {
         let mut changes = ConfigChanges::default();
         let mut touched = BTreeSet::new();
         let paths: BTreeSet<&String> = self.files.keys().chain(now.files.keys()).collect();
@@ -161,7 +161,7 @@ impl ConfigChanges {
     fn add_layers(
         &mut self,
         merged: (Option<&MergedLayers>, Option<&MergedLayers>),
-        layers: &[ConfigLayer],
+        layers: &[&ConfigLayer],
         touched: &BTreeSet<&str>,
     ) {
         let roots = (merged.0.map(|merged| &merged.root), merged.1.map(|merged| &merged.root));
@@ -249,6 +249,6 @@ fn is_same_schema(old: Option<&Arc<ConfigSchema>>, new: Option<&Arc<ConfigSchema
     }
 }
 
-fn is_layer(layers: &[ConfigLayer], path: &str) -> bool {
+fn is_layer(layers: &[&ConfigLayer], path: &str) -> bool {
     layers.iter().any(|layer| matches!(&layer.source, LayerSource::File(own) if own == path))
 }

@@ -19,8 +19,9 @@ use super::file_globs::FileGlobs;
 use super::layers::{LayerValues, MergedLayers, VariableTree};
 use super::options::{ConfigLayer, LayerSource, Options};
 use super::parse::ConfigSyntax;
-use super::place::{file_uri, path_from_file_uri};
+use super::place::{ConfigPlace, file_uri, path_from_file_uri};
 use super::schema::{ConfigSchema, named_schema};
+use crate::VisibilityRule;
 
 /// The largest file, in bytes.
 const MAX_FILE_BYTES: u64 = Redactor::MAX_PARSED_BYTES;
@@ -38,6 +39,9 @@ const CACHE_BOUNDS: CacheBounds =
 /// Schemas that are kept parsed.
 pub(super) const MAX_SCHEMAS: usize = 64;
 
+/// Merged layers that are kept where principals may see different files.
+const MAX_MERGED: usize = 4;
+
 /// Files that are parsed at a time.
 const MAX_PARSERS: usize = 2;
 
@@ -52,16 +56,18 @@ pub(super) struct ConfigSource {
     /// The path of the schema of the mount.
     pub(super) schema: Option<String>,
     pub(super) redaction: Redaction,
+    pub(super) visibility: Option<VisibilityRule>,
     pub(super) freshness: Freshness,
     documents: Cache<String, Arc<ConfigDocument>>,
     parsed_schemas: Cache<String, (Option<String>, Option<Arc<ConfigSchema>>)>,
-    merged: Mutex<Option<Arc<MergedLayers>>>,
+    /// The merged layers, by the files that they are made of; the latest first.
+    merged: Mutex<Vec<Arc<MergedLayers>>>,
     parsers: Semaphore,
 }
 
 impl ConfigSource {
     pub(super) fn new(options: Options) -> Self {
-        let Options { files, schemas, globs, layers, schema, redaction, ttl } = options;
+        let Options { files, schemas, globs, layers, schema, redaction, visibility, ttl } = options;
         let variables =
             layers.iter().map(|layer| VariableTree::of_layer(&layer.source, &redaction));
         Self {
@@ -72,15 +78,36 @@ impl ConfigSource {
             layers: layers.into(),
             schema,
             redaction,
+            visibility,
             freshness: Freshness { ttl, scope: CacheScope::Private },
             documents: Cache::new(CACHE_BOUNDS),
             parsed_schemas: Cache::new(CacheBounds::entries(MAX_SCHEMAS)),
-            merged: Mutex::new(None),
+            merged: Mutex::default(),
             parsers: Semaphore::new(MAX_PARSERS),
         }
     }
 
-    /// All served files: their paths, in order, and their descriptions in the folder.
+    /// Whether the principal may know of the file, layer or schema at `path`.
+    fn may_see(&self, ctx: &Context, path: &str) -> bool {
+        let Some(rule) = &self.visibility else { return true };
+        let uri = ConfigPlace::File(path.to_owned()).to_uri();
+        uri.is_some_and(|uri| rule(ctx.principal(), &uri))
+    }
+
+    /// Whether the principal may know of a layer.
+    pub(super) fn may_see_layer(&self, ctx: &Context, layer: &ConfigLayer) -> bool {
+        match &layer.source {
+            LayerSource::File(path) => self.may_see(ctx, path),
+            LayerSource::Variables { .. } => true,
+        }
+    }
+
+    /// The layers that the principal may know of.
+    pub(super) fn visible_layers(&self, ctx: &Context) -> Vec<&ConfigLayer> {
+        self.layers.iter().filter(|layer| self.may_see_layer(ctx, layer)).collect()
+    }
+
+    /// All served files that the principal may know of: their paths, in order, and their descriptions in the folder.
     pub(super) async fn list_files(&self, ctx: &Context) -> Result<Vec<(String, Arc<Resource>)>> {
         let mut found = Vec::new();
         let mut paging = PageRequest::first(PAGE);
@@ -88,7 +115,9 @@ impl ConfigSource {
             let page = self.files.list(ctx, None, &paging).await.map_err(without_place)?;
             let files = page.items.into_iter().filter(|item| item.listable != Some(true));
             let files = files.filter_map(|item| Some((path_from_file_uri(&item.uri)?, item)));
-            found.extend(files.filter(|(path, _)| self.globs.is_match(path)));
+            found.extend(
+                files.filter(|(path, _)| self.globs.is_match(path) && self.may_see(ctx, path)),
+            );
             if found.len() > MAX_FILES {
                 let message = format!("more than {MAX_FILES} files; narrow the globs in `files`");
                 return Err(Error::invalid(message));
@@ -104,9 +133,11 @@ impl ConfigSource {
     }
 
     /// The description of the file at `path` in the folder. `NotFound` without a message of its
-    /// own, if it is not served.
+    /// own, if it is not served to the principal.
     pub(super) async fn find_file(&self, ctx: &Context, path: &str) -> Result<Arc<Resource>> {
-        let uri = file_uri(path).filter(|_| self.globs.is_match(path)).ok_or_else(not_found)?;
+        let uri = file_uri(path)
+            .filter(|_| self.globs.is_match(path) && self.may_see(ctx, path))
+            .ok_or_else(not_found)?;
         let found = self.files.stat(ctx, &uri).await.map_err(without_place)?;
         if found.listable == Some(true) { Err(not_found()) } else { Ok(found) }
     }
@@ -181,7 +212,7 @@ impl ConfigSource {
         tokio::task::spawn_blocking(work).await.map_err(failed)
     }
 
-    /// The layers as they are now, merged.
+    /// The layers as they are now, merged. One that is refused to the principal is empty.
     pub(super) async fn load_layers(&self, ctx: &Context) -> Result<Arc<MergedLayers>> {
         let mut values = Vec::with_capacity(self.layers.len());
         for (layer, variables) in self.layers.iter().zip(&self.variables) {
@@ -197,13 +228,16 @@ impl ConfigSource {
                 },
             });
         }
-        let known = self.merged.lock().clone();
-        if let Some(known) = known.filter(|known| known.is_of(&values)) {
+        let known = self.merged.lock().iter().find(|known| known.is_of(&values)).cloned();
+        if let Some(known) = known {
             return Ok(known);
         }
         let layers = Arc::clone(&self.layers);
         let merged = Arc::new(self.run(move || MergedLayers::merge(&layers, values)).await??);
-        *self.merged.lock() = Some(Arc::clone(&merged));
+        let most = if self.visibility.is_some() { MAX_MERGED } else { 1 };
+        let mut known = self.merged.lock();
+        known.insert(0, Arc::clone(&merged));
+        known.truncate(most);
         Ok(merged)
     }
 
@@ -245,10 +279,12 @@ impl ConfigSource {
         self.load_schema(ctx, self.schema.as_ref()?).await
     }
 
-    /// The schema at `path`; `None`, with a line in the log, if it cannot be read. It is not masked
+    /// The schema at `path`; `None`, with a line in the log, if it cannot be read, and without one if
+    /// it is refused to the principal. It is not masked
     /// as a whole, since its keys are those of values: what it says of a key is masked with that key.
     async fn load_schema(&self, ctx: &Context, path: &str) -> Option<Arc<ConfigSchema>> {
-        let file = self.schemas.stat(ctx, &file_uri(path)?).await.ok()?;
+        let uri = file_uri(path).filter(|_| self.may_see(ctx, path))?;
+        let file = self.schemas.stat(ctx, &uri).await.ok()?;
         if let Some((etag, known)) = self.parsed_schemas.get(path)
             && etag.is_some()
             && etag == file.etag

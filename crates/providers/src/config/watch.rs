@@ -1,6 +1,6 @@
 //! Watches a configuration mount: one task compares snapshots and tells each subscriber its part.
 //!
-//! The task runs while there are subscribers. It follows the changes of the folder, so that only
+//! Where principals may see different files, each has a task of its own. A task runs while there are subscribers. It follows the changes of the folder, so that only
 //! what differs in a file is reported: a key and its parents, not its siblings.
 
 use std::collections::HashMap;
@@ -20,11 +20,19 @@ use super::place::ConfigPlace;
 use super::snapshot::{ConfigChanges, ConfigSnapshot, PlaceChange};
 use super::source::ConfigSource;
 use crate::change_channel::{ChangeReceiver, ChangeSender};
+use crate::visibility_rule::{ViewerKey, viewer_of};
 
 type ConfigChangeStream = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
-/// The subscribers of one mount.
-pub(super) struct ConfigWatcher {
+/// The watchers of one mount: one for all principals, or one for each if they may see different
+/// files, so that nobody is told of a change in what is refused to it.
+pub(super) struct ConfigWatchers {
+    source: Arc<ConfigSource>,
+    all: Mutex<HashMap<Option<ViewerKey>, Arc<ConfigWatcher>>>,
+}
+
+/// The subscribers of one mount that see the same files.
+struct ConfigWatcher {
     source: Arc<ConfigSource>,
     subscribers: Mutex<SubscriberList>,
     /// Held while the task is started, so that it is started once.
@@ -51,15 +59,35 @@ enum WatchedPlace {
     Everything,
 }
 
-impl ConfigWatcher {
+impl ConfigWatchers {
     pub(super) fn new(source: Arc<ConfigSource>) -> Self {
+        Self { source, all: Mutex::default() }
+    }
+
+    /// True while a task runs.
+    #[cfg(test)]
+    pub(super) fn is_running(&self) -> bool {
+        self.all.lock().values().any(|watcher| watcher.subscribers.lock().task.is_some())
+    }
+
+    /// The watcher of the principal. Forgets those that have no subscribers any more.
+    fn find(&self, ctx: &Context) -> Arc<ConfigWatcher> {
+        let viewer = viewer_of(self.source.visibility.as_ref(), ctx);
+        let mut all = self.all.lock();
+        // Who holds a watcher is about to subscribe.
+        all.retain(|_, watcher| Arc::strong_count(watcher) > 1 || watcher.has_subscribers());
+        let make = || Arc::new(ConfigWatcher::new(Arc::clone(&self.source)));
+        Arc::clone(all.entry(viewer).or_insert_with(make))
+    }
+}
+
+impl ConfigWatcher {
+    fn new(source: Arc<ConfigSource>) -> Self {
         Self { source, subscribers: Mutex::default(), starting: tokio::sync::Mutex::default() }
     }
 
-    /// True while the task runs.
-    #[cfg(test)]
-    pub(super) fn is_running(&self) -> bool {
-        self.subscribers.lock().task.is_some()
+    fn has_subscribers(&self) -> bool {
+        !self.subscribers.lock().all.is_empty()
     }
 
     async fn subscribe(
@@ -118,7 +146,7 @@ impl ConfigWatcher {
     async fn compare(&self, ctx: &Context, known: ConfigSnapshot) -> ConfigSnapshot {
         match ConfigSnapshot::take(&self.source, ctx, Some(&known)).await {
             Ok(now) => {
-                self.tell(&known.changes_to(&now, &self.source.layers));
+                self.tell(&known.changes_to(&now, &self.source.visible_layers(ctx)));
                 now
             }
             Err(error) => {
@@ -241,10 +269,10 @@ impl Watch for ConfigFiles {
                 return Err(Error::new(ErrorKind::Unsupported, "no tools or prompts here"));
             }
         };
-        Ok(Box::pin(self.watcher.subscribe(ctx, interest).await?))
+        Ok(Box::pin(self.watchers.find(ctx).subscribe(ctx, interest).await?))
     }
 
     fn is_shared(&self, _: &Interest) -> bool {
-        true
+        self.source.visibility.is_none()
     }
 }

@@ -10,7 +10,7 @@ use super::docs_source::{DocsSource, FolderScope, PageFacts};
 use super::judgement::judge;
 use super::language::LanguageTag;
 use super::manual;
-use super::page_faults::FaultFinder;
+use super::page_faults::{FaultFinder, PageFault};
 use super::page_path::{PageKind, PagePath};
 use super::translations::{PageVersion, PageVersions};
 
@@ -87,13 +87,15 @@ impl DocsSource {
             page.language = path.language().map(|tag| tag.as_str().to_owned());
             return page;
         };
-        let mut faults = known.facts.faults.clone();
+        let mut faults: Vec<PageFault> =
+            known.facts.faults.iter().cloned().map(PageFault::from).collect();
         let language = page_language(&known, &mut faults);
         let versions = self.versions(ctx, &path.page(), path.language_place(), scope).await;
         apply_facts(&mut page, &known, language.as_ref());
         self.link_translations(&mut page, &known, &versions, &mut faults);
-        self.faults.set(&file.uri, FaultFinder::Description, &faults);
-        page.notes.extend(faults);
+        page.notes.extend(faults.iter().map(|fault| fault.text.clone()));
+        let is_seen = |uri: &Uri| self.may_see(ctx, uri);
+        self.faults.set(&file.uri, FaultFinder::Description, faults, is_seen);
         page
     }
 
@@ -103,14 +105,13 @@ impl DocsSource {
         page: &mut Resource,
         known: &KnownPage,
         versions: &PageVersions,
-        faults: &mut Vec<String>,
+        faults: &mut Vec<PageFault>,
     ) {
         for (later, earlier, language) in &versions.rivals {
             if *later == page.uri {
-                let (language, earlier) = (language.as_str(), self.public(earlier));
-                faults.push(format!(
-                    "{earlier} is this page in `{language}` too, and is used for it"
-                ));
+                let (language, public) = (language.as_str(), self.public(earlier));
+                let text = format!("{public} is this page in `{language}` too, and is used for it");
+                faults.push(PageFault { text, named: Some(earlier.clone()) });
             }
         }
         let original = versions.original(self);
@@ -148,13 +149,14 @@ impl DocsSource {
 }
 
 /// The language of a page: what it says itself, what its path says, what its text is written in.
-fn page_language(known: &KnownPage, faults: &mut Vec<String>) -> Option<LanguageTag> {
+fn page_language(known: &KnownPage, faults: &mut Vec<PageFault>) -> Option<LanguageTag> {
     let (own, named) = (known.facts.head.front.language.as_ref(), known.path.language());
     if let (Some(own), Some(named)) = (own, named)
         && !own.serves(named)
     {
         let (own, named) = (own.as_str(), named.as_str());
-        faults.push(format!("front matter says `{own}`, and the path says `{named}`"));
+        let text = format!("front matter says `{own}`, and the path says `{named}`");
+        faults.push(text.into());
     }
     own.or(named).or(known.facts.head.language.as_ref()).cloned()
 }

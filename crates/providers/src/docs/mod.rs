@@ -38,13 +38,14 @@ use resource::{
 };
 
 pub use language::LanguageTag;
-pub use options::{Options, VisibilityRule};
+pub use options::Options;
 
 use describe::KeptDescriptions;
 use docs_source::DocsSource;
 use llms::LlmsTexts;
 use navigation::NavigationCache;
 use openapi::OperationCache;
+use page_faults::add_faults;
 use page_text::PageTexts;
 
 /// Serves one tree of documentation.
@@ -149,8 +150,10 @@ impl Health for Documentation {
     fn health(&self, ctx: &Context) -> HealthStatus {
         let files = self.source.files().facets().health;
         let health = files.map_or_else(HealthStatus::ready, |files| files.health(ctx));
-        let visibility = self.source.options.visibility.as_ref();
-        self.source.faults.add_to(health, ctx, visibility, |uri| self.source.public(uri))
+        let mut seen = self.source.faults.seen(|page| self.source.may_see(ctx, page));
+        seen.extend(self.navigation.faults(ctx, &self.source).iter().cloned());
+        seen.sort();
+        add_faults(health, &seen, |uri| self.source.public(uri))
     }
 
     fn is_available(&self, ctx: &Context) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Known are mdBook (`SUMMARY.md`), MkDocs (`nav`), Docusaurus (`sidebars.json`), Sphinx (`toctree`)
 //! and Zenn (`config.yaml` of a book). Only the order and the names are taken; a list shows the pages
-//! in this order first.
+//! in this order first. Files and pages that are refused to a principal are not there for it.
 
 mod data_files;
 mod toctree;
@@ -10,13 +10,14 @@ mod toctree;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use machinery::{Cache, CacheBounds};
 use resource::{Context, Uri};
 
 use super::docs_source::DocsSource;
 use super::head::plain_text;
-use super::page_faults::FaultFinder;
+use super::page_faults::MAX_FAULTY_PAGES;
 use super::page_path::file_uri;
+use crate::visibility_rule::{ViewerKey, viewer_of};
 
 /// The most pages in an order.
 pub(super) const MAX_ORDERED: usize = 5_000;
@@ -38,13 +39,25 @@ pub(super) struct Navigation {
     pub(super) places: HashMap<String, usize>,
 }
 
-/// The navigation and the versions of the files that it was made of.
-#[derive(Default)]
-pub(super) struct NavigationCache(Mutex<Option<CachedNavigation>>);
+/// The orders that are kept, and their weight: one, or one for each principal if there is a rule.
+const MAX_KEPT: CacheBounds = CacheBounds { entries: 256, weight: 32 << 20, heaviest: 16 << 20 };
+/// The weight of a page in an order, beside its path and title.
+const PAGE_WEIGHT: usize = 128;
+
+/// The navigation and the versions of the files that it was made of, by principal if there is a rule.
+pub(super) struct NavigationCache(Cache<Option<ViewerKey>, Arc<CachedNavigation>>);
 
 struct CachedNavigation {
     files: Vec<(Uri, Option<String>)>,
     navigation: Arc<Navigation>,
+    /// What is wrong in the files, by file.
+    faults: Arc<[(Uri, String)]>,
+}
+
+impl Default for NavigationCache {
+    fn default() -> Self {
+        Self(Cache::new(MAX_KEPT))
+    }
 }
 
 /// Collects pages in order, each once, and the files that were looked at.
@@ -58,22 +71,24 @@ pub(super) struct NavigationBuilder<'a> {
 }
 
 impl NavigationCache {
-    /// The navigation of the mount, made anew if a file of it changed.
+    /// What is wrong in the navigation that the principal got last, by file.
+    pub(super) fn faults(&self, ctx: &Context, source: &DocsSource) -> Arc<[(Uri, String)]> {
+        let known = self.0.get(&viewer_of(source.options.visibility.as_ref(), ctx));
+        known.map_or_else(Arc::default, |known| Arc::clone(&known.faults))
+    }
+
+    /// The navigation of the mount for the principal, made anew if a file of it changed.
     pub(super) async fn find(&self, ctx: &Context, source: &DocsSource) -> Arc<Navigation> {
-        let known = self
-            .0
-            .lock()
-            .as_ref()
-            .map(|known| (known.files.clone(), Arc::clone(&known.navigation)));
-        if let Some((files, navigation)) = known {
+        let viewer = viewer_of(source.options.visibility.as_ref(), ctx);
+        if let Some(known) = self.0.get(&viewer) {
             let mut is_same = true;
-            for (uri, etag) in &files {
+            for (uri, etag) in &known.files {
                 let now =
                     source.files().stat(ctx, uri).await.ok().and_then(|file| file.etag.clone());
                 is_same &= now == *etag;
             }
             if is_same {
-                return navigation;
+                return Arc::clone(&known.navigation);
             }
         }
         let (navigation, seen, faults) = (Navigation::default(), HashSet::new(), Vec::new());
@@ -81,18 +96,33 @@ impl NavigationCache {
             NavigationBuilder { source, ctx, navigation, files: Vec::new(), seen, faults };
         builder.build().await;
         let NavigationBuilder { navigation, files, faults, .. } = builder;
-        source.faults.clear(FaultFinder::Navigation);
-        for (uri, _) in &files {
-            let own: Vec<String> =
-                faults.iter().filter(|(at, _)| at == uri).map(|(_, fault)| fault.clone()).collect();
-            if !own.is_empty() {
-                source.faults.set(uri, FaultFinder::Navigation, &own);
-            }
-        }
         let navigation = Arc::new(navigation);
-        *self.0.lock() = Some(CachedNavigation { files, navigation: Arc::clone(&navigation) });
+        let weight = navigation.weight() + files.len() * PAGE_WEIGHT;
+        let faults = joined(&files, &faults);
+        let made = CachedNavigation { files, navigation: Arc::clone(&navigation), faults };
+        self.0.insert(viewer, Arc::new(made), weight);
         navigation
     }
+}
+
+impl Navigation {
+    fn weight(&self) -> usize {
+        let weight_of = |page: &OrderedPage| {
+            let path: usize = page.path.iter().map(|name| name.len() + 24).sum();
+            PAGE_WEIGHT + 2 * path + page.title.as_ref().map_or(0, String::len)
+        };
+        self.pages.iter().map(weight_of).sum()
+    }
+}
+
+/// The faults of each file as one text.
+fn joined(files: &[(Uri, Option<String>)], faults: &[(Uri, String)]) -> Arc<[(Uri, String)]> {
+    let of_file = |(uri, _): &(Uri, Option<String>)| {
+        let own = faults.iter().filter(|(at, _)| at == uri).map(|(_, fault)| fault.as_str());
+        let own: Vec<&str> = own.collect();
+        (!own.is_empty()).then(|| (uri.clone(), own.join("; ")))
+    };
+    files.iter().filter_map(of_file).collect()
 }
 
 impl NavigationBuilder<'_> {
@@ -133,7 +163,8 @@ impl NavigationBuilder<'_> {
     /// Reads a file of the mount; remembers its version, also if there is none.
     async fn read(&mut self, path: &str) -> Option<(Uri, String)> {
         let uri = file_uri(&split(path))?;
-        if self.files.iter().any(|(known, _)| *known == uri) {
+        if self.files.iter().any(|(known, _)| *known == uri) || !self.source.may_see(self.ctx, &uri)
+        {
             return None;
         }
         let file = self.source.files().stat(self.ctx, &uri).await.ok();
@@ -149,19 +180,24 @@ impl NavigationBuilder<'_> {
     }
 
     fn fault(&mut self, file: &Uri, fault: String) {
-        self.faults.push((file.clone(), fault));
+        if self.faults.len() < MAX_FAULTY_PAGES {
+            self.faults.push((file.clone(), fault));
+        }
     }
 
-    /// Whether a page is there.
+    /// Whether a page is there for the principal.
     async fn exists(&self, path: &[String]) -> bool {
-        match file_uri(path) {
+        match file_uri(path).filter(|uri| self.source.may_see(self.ctx, uri)) {
             Some(uri) => self.source.files().stat(self.ctx, &uri).await.is_ok(),
             None => false,
         }
     }
 
-    /// Adds a page; false if it is there already, or there is no room.
+    /// Adds a page; false if it is there already or refused to the principal, or there is no room.
     fn add(&mut self, path: Vec<String>, title: Option<String>) -> bool {
+        if file_uri(&path).is_none_or(|uri| !self.source.may_see(self.ctx, &uri)) {
+            return false;
+        }
         let key = path.join("/");
         let is_new = self.navigation.pages.len() < MAX_ORDERED && self.seen.insert(key.clone());
         if is_new {

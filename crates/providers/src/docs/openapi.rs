@@ -73,13 +73,14 @@ impl OperationCache {
         let operations = DataSyntax::of_name(known.path.name()).map(|syntax| {
             let value = syntax.parse(&text).map_err(|fault| {
                 let reason = format!("this interface cannot be read: {fault}");
-                source.faults.set(&file.uri, FaultFinder::Members, std::slice::from_ref(&reason));
+                let faults = vec![reason.clone().into()];
+                source.faults.set(&file.uri, FaultFinder::Members, faults, |_| true);
                 Error::invalid(reason).about(&file.uri)
             })?;
             Ok::<_, Error>(ApiOperations::of(&value))
         });
         let operations = Arc::new(operations.transpose()?.unwrap_or_default());
-        source.faults.set(&file.uri, FaultFinder::Members, &[]);
+        source.faults.set(&file.uri, FaultFinder::Members, Vec::new(), |_| true);
         let weight =
             operations.operations.iter().map(|one| one.text.len() + 256).sum::<usize>() + 64;
         self.0.insert(version, Arc::clone(&operations), weight);

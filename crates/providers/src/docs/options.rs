@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use redaction::Redaction;
-use resource::{Principal, Provider, Uri, UriRewrite};
+use resource::{Provider, UriRewrite};
 
 use super::language::LanguageTag;
-
-/// Rule that tells whether a principal may know of the file at a local URI, so that links and
-/// collections of texts leave out what it may not.
-pub type VisibilityRule = Arc<dyn Fn(&Principal, &Uri) -> bool + Send + Sync>;
+use crate::VisibilityRule;
 
 /// Options for serving one tree of documentation.
 #[derive(Clone)]

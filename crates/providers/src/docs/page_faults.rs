@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
-use resource::{Context, HealthFact, HealthState, HealthStatus, Uri};
-
-use super::options::VisibilityRule;
+use resource::{HealthFact, HealthState, HealthStatus, Uri};
 
 /// The most pages whose faults are kept.
-const MAX_FAULTY_PAGES: usize = 200;
+pub(super) const MAX_FAULTY_PAGES: usize = 200;
 /// The pages that a message names.
 const MAX_NAMED: usize = 5;
 
@@ -16,23 +14,46 @@ const MAX_NAMED: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FaultFinder {
     Description,
-    Navigation,
     Members,
+}
+
+/// What is wrong in a page.
+#[derive(Debug, Clone)]
+pub(super) struct PageFault {
+    pub(super) text: String,
+    /// Another page that the text names.
+    pub(super) named: Option<Uri>,
 }
 
 /// The faults by page.
 #[derive(Default)]
-pub(super) struct PageFaults(Mutex<BTreeMap<(Uri, FaultFinder), String>>);
+pub(super) struct PageFaults(Mutex<BTreeMap<(Uri, FaultFinder), Vec<PageFault>>>);
+
+impl From<String> for PageFault {
+    fn from(text: String) -> Self {
+        Self { text, named: None }
+    }
+}
 
 impl PageFaults {
-    /// Sets what is wrong in a page; nothing, if the faults are empty.
-    pub(super) fn set(&self, page: &Uri, finder: FaultFinder, faults: &[String]) {
+    /// Sets what is wrong in a page, as somebody found it who sees these pages; nothing, if the faults
+    /// are empty. Known faults that name other pages stay.
+    pub(super) fn set(
+        &self,
+        page: &Uri,
+        finder: FaultFinder,
+        mut faults: Vec<PageFault>,
+        is_seen: impl Fn(&Uri) -> bool,
+    ) {
         let mut pages = self.0.lock();
         let key = (page.clone(), finder);
-        if faults.is_empty() {
-            pages.remove(&key);
-        } else if pages.len() < MAX_FAULTY_PAGES || pages.contains_key(&key) {
-            pages.insert(key, faults.join("; "));
+        let is_unseen =
+            |fault: &PageFault| fault.named.as_ref().is_some_and(|named| !is_seen(named));
+        if let Some(known) = pages.remove(&key) {
+            faults.extend(known.into_iter().filter(is_unseen));
+        }
+        if !faults.is_empty() && pages.len() < MAX_FAULTY_PAGES {
+            pages.insert(key, faults);
         }
     }
 
@@ -46,42 +67,41 @@ impl PageFaults {
         self.0.lock().retain(|(own, _), _| own != page);
     }
 
-    /// Forgets what `finder` found.
-    pub(super) fn clear(&self, finder: FaultFinder) {
-        self.0.lock().retain(|(_, own), _| *own != finder);
-    }
-
-    /// Adds the faults that the principal may know of to the health of the files.
-    pub(super) fn add_to(
-        &self,
-        mut health: HealthStatus,
-        ctx: &Context,
-        visibility: Option<&VisibilityRule>,
-        public: impl Fn(&Uri) -> String,
-    ) -> HealthStatus {
+    /// The faults of the pages that are seen, without those that name a page that is not.
+    pub(super) fn seen(&self, is_seen: impl Fn(&Uri) -> bool) -> Vec<(Uri, String)> {
         let pages = self.0.lock();
-        let is_seen = |uri: &Uri| visibility.is_none_or(|rule| rule(ctx.principal(), uri));
-        let seen: Vec<_> = pages.iter().filter(|((uri, _), _)| is_seen(uri)).collect();
-        if seen.is_empty() {
-            return health;
+        let mut found = Vec::new();
+        for ((page, _), faults) in pages.iter().filter(|((page, _), _)| is_seen(page)) {
+            let shown = faults.iter().filter(|fault| fault.named.as_ref().is_none_or(&is_seen));
+            let texts: Vec<&str> = shown.map(|fault| fault.text.as_str()).collect();
+            found.extend((!texts.is_empty()).then(|| (page.clone(), texts.join("; "))));
         }
-        let count = seen.len();
-        let at_least = if count >= MAX_FAULTY_PAGES { "at least " } else { "" };
-        let s = if count == 1 { "page has" } else { "pages have" };
-        let named = seen
-            .iter()
-            .take(MAX_NAMED)
-            .map(|((uri, _), fault)| format!("{}: {fault}", public(uri)));
-        let named = named.collect::<Vec<_>>().join("; ");
-        let message = format!("{at_least}{count} {s} errors: {named}");
-        health.message = Some(match health.message {
-            Some(own) => format!("{own}; {message}"),
-            None => message,
-        });
-        if health.state == HealthState::Ready {
-            health.state = HealthState::Degraded;
-        }
-        health.facts.push(("pageErrors", HealthFact::Count(count)));
-        health
+        found
     }
+}
+
+/// Adds faults of pages to the health of the files.
+pub(super) fn add_faults(
+    mut health: HealthStatus,
+    seen: &[(Uri, String)],
+    public: impl Fn(&Uri) -> String,
+) -> HealthStatus {
+    if seen.is_empty() {
+        return health;
+    }
+    let count = seen.len();
+    let at_least = if count >= MAX_FAULTY_PAGES { "at least " } else { "" };
+    let s = if count == 1 { "page has" } else { "pages have" };
+    let named = seen.iter().take(MAX_NAMED).map(|(uri, fault)| format!("{}: {fault}", public(uri)));
+    let named = named.collect::<Vec<_>>().join("; ");
+    let message = format!("{at_least}{count} {s} errors: {named}");
+    health.message = Some(match health.message {
+        Some(own) => format!("{own}; {message}"),
+        None => message,
+    });
+    if health.state == HealthState::Ready {
+        health.state = HealthState::Degraded;
+    }
+    health.facts.push(("pageErrors", HealthFact::Count(count)));
+    health
 }

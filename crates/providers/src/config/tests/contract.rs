@@ -80,11 +80,11 @@ async fn configuration_is_a_provider_like_any_other() {
         outside: Vec::new(),
         open_watches: None,
     };
-    let served = folder.serve(&globs);
-    let watcher = Arc::clone(&served.watcher);
-    let count = move || usize::from(watcher.is_running());
+    let served = Arc::new(folder.serve(&globs));
+    let watched = Arc::clone(&served);
+    let count = move || usize::from(watched.watchers.is_running());
     let open_watches = Some(WatchCounter(Arc::new(count)));
-    contract(&served, &Expectations { open_watches, ..known }).await;
+    contract(&*served, &Expectations { open_watches, ..known }).await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod effective;
 mod reading;
 mod schemas;
 mod secrets;
+mod visibility;
 mod watching;
 
 use std::collections::BTreeMap;
@@ -64,6 +65,7 @@ impl ConfigFolder {
             layers: Vec::new(),
             schema: None,
             redaction: Redaction::default(),
+            visibility: None,
             ttl: Duration::ZERO,
         }
     }

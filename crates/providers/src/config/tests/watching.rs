@@ -13,20 +13,20 @@ use testkit::local_context;
 use super::super::{ConfigFiles, ConfigLayer, Options};
 use super::{ConfigFolder, read, stat, uri};
 
-type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
+pub(super) type Changes = Pin<Box<dyn Stream<Item = Change> + Send>>;
 
 async fn watch(served: &ConfigFiles, at: &str) -> Changes {
     let interest = Interest::Resource(uri(at));
     served.watch(&local_context(), interest).await.unwrap()
 }
 
-async fn next(changes: &mut Changes) -> Change {
+pub(super) async fn next(changes: &mut Changes) -> Change {
     let next = tokio::time::timeout(Duration::from_secs(60), changes.next());
     next.await.expect("no change within a minute").expect("the stream ended")
 }
 
 /// The changes up to the one about `last`, as text.
-async fn until(changes: &mut Changes, last: &str) -> BTreeSet<String> {
+pub(super) async fn until(changes: &mut Changes, last: &str) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     loop {
         let change = next(changes).await;
@@ -129,11 +129,11 @@ async fn the_last_subscriber_ends_the_task_and_another_starts_it_again() {
         let mut key = watch(&served, "config:///keys/a.toml/x").await;
         let same = watch(&served, "config:///keys/a.toml/x").await;
         drop(same);
-        assert!(served.watcher.is_running());
+        assert!(served.watchers.is_running());
         folder.write("a.toml", format!("x = {round}\n"));
         assert_eq!(next(&mut key).await, updated("config:///keys/a.toml/x"));
         drop(key);
-        assert!(!served.watcher.is_running());
+        assert!(!served.watchers.is_running());
     }
 }
 

@@ -181,7 +181,7 @@ async fn languages_are_completed_and_then_pages() {
 #[tokio::test]
 async fn what_a_principal_may_not_see_is_neither_linked_nor_found_by_language() {
     let tree = DocsTree::of(&[("ja/guide.md", "# ガイド\n"), ("en/guide.md", "# Guide\n")]);
-    let visibility: crate::docs::VisibilityRule = std::sync::Arc::new(|who, uri| {
+    let visibility: crate::VisibilityRule = std::sync::Arc::new(|who, uri| {
         who.scopes().contains(&"all".to_owned()) || !uri.as_str().contains("/ja")
     });
     let options = Options { visibility: Some(visibility), ..tree.options(&["ja", "en"]) };

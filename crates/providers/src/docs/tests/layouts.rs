@@ -4,7 +4,8 @@ use resource::{Context, PageRequest, Principal, Provider as _, ReadRequest, Wind
 use testkit::{Expectations, contract, local_context};
 
 use super::{DocsTree, names, read, read_as, stat, uri};
-use crate::docs::{Documentation, Options, VisibilityRule};
+use crate::VisibilityRule;
+use crate::docs::{Documentation, Options};
 
 async fn health_message(served: &Documentation) -> String {
     served.facets().health.unwrap().health(&local_context()).message.unwrap_or_default()

@@ -1,6 +1,7 @@
 //! Tests of the documentation provider over a folder.
 
 mod contract;
+mod denied;
 mod hostile;
 mod languages;
 mod layouts;
