@@ -74,6 +74,17 @@ impl MergedLayers {
             && self.values.iter().zip(values).all(|(one, two)| one.is_same(two))
     }
 
+    /// Whether these are layers that a principal may see while another sees `newer`: the same versions
+    /// of files, and not of the same files.
+    pub(super) fn may_stay_beside(&self, newer: &Self) -> bool {
+        let mut both = self.values.iter().zip(&newer.values);
+        let is_current = both.all(|(own, other)| match (own, other) {
+            (LayerValues::File(None), _) | (_, LayerValues::File(None)) => true,
+            _ => own.is_same(other),
+        });
+        is_current && !self.is_of(&newer.values)
+    }
+
     /// The normalised JSON of the effective configuration.
     pub(super) fn normalised(&self) -> &Bytes {
         self.normalised.get_or_init(|| self.root.to_json().into())

@@ -107,7 +107,8 @@ impl ConfigSource {
         self.layers.iter().filter(|layer| self.may_see_layer(ctx, layer)).collect()
     }
 
-    /// All served files that the principal may know of: their paths, in order, and their descriptions in the folder.
+    /// All served files that the principal may know of: their paths, in order, and their descriptions
+    /// in the folder.
     pub(super) async fn list_files(&self, ctx: &Context) -> Result<Vec<(String, Arc<Resource>)>> {
         let mut found = Vec::new();
         let mut paging = PageRequest::first(PAGE);
@@ -236,6 +237,7 @@ impl ConfigSource {
         let merged = Arc::new(self.run(move || MergedLayers::merge(&layers, values)).await??);
         let most = if self.visibility.is_some() { MAX_MERGED } else { 1 };
         let mut known = self.merged.lock();
+        known.retain(|older| older.may_stay_beside(&merged));
         known.insert(0, Arc::clone(&merged));
         known.truncate(most);
         Ok(merged)
@@ -280,8 +282,8 @@ impl ConfigSource {
     }
 
     /// The schema at `path`; `None`, with a line in the log, if it cannot be read, and without one if
-    /// it is refused to the principal. It is not masked
-    /// as a whole, since its keys are those of values: what it says of a key is masked with that key.
+    /// it is refused to the principal. It is not masked as a whole, since its keys are those of
+    /// values: what it says of a key is masked with that key.
     async fn load_schema(&self, ctx: &Context, path: &str) -> Option<Arc<ConfigSchema>> {
         let uri = file_uri(path).filter(|_| self.may_see(ctx, path))?;
         let file = self.schemas.stat(ctx, &uri).await.ok()?;

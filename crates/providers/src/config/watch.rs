@@ -1,7 +1,8 @@
 //! Watches a configuration mount: one task compares snapshots and tells each subscriber its part.
 //!
-//! Where principals may see different files, each has a task of its own. A task runs while there are subscribers. It follows the changes of the folder, so that only
-//! what differs in a file is reported: a key and its parents, not its siblings.
+//! Where principals may see different files, each has a task of its own. A task runs while there are
+//! subscribers. It follows the changes of the folder, so that only what differs in a file is
+//! reported: a key and its parents, not its siblings.
 
 use std::collections::HashMap;
 use std::pin::Pin;
