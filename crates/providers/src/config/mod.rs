@@ -33,6 +33,7 @@ pub use file_globs::FileGlobs;
 pub use options::{ConfigLayer, LayerSource, Options};
 
 use parse::ConfigSyntax;
+use place::ConfigPlace;
 use source::ConfigSource;
 use watch::ConfigWatchers;
 
@@ -65,6 +66,15 @@ impl ConfigFiles {
     fn watchable(&self) -> Option<bool> {
         Some(self.source.files.facets().watch.is_some())
     }
+
+    /// Makes what is made of files a view of them, where principals may see different files: an index
+    /// has what the program sees, and would find for one principal what only another may see.
+    fn mark_view(&self, resource: &mut Arc<Resource>) {
+        let is_file = |uri| matches!(ConfigPlace::parse(uri), Some((ConfigPlace::File(_), _)));
+        if self.source.visibility.is_some() && !is_file(&resource.uri) {
+            Arc::make_mut(resource).is_view = true;
+        }
+    }
 }
 
 #[async_trait]
@@ -76,10 +86,14 @@ impl Provider for ConfigFiles {
         paging: &PageRequest,
     ) -> Result<Page<Resource>> {
         let page = self.list_page(ctx, parent, paging).await;
-        page.map_err(|error| match parent {
+        let mut page = page.map_err(|error| match parent {
             Some(uri) => error.about(uri),
             None => error,
-        })
+        })?;
+        if self.source.visibility.is_some() {
+            page.items.iter_mut().for_each(|item| self.mark_view(item));
+        }
+        Ok(page)
     }
 
     async fn templates(&self, _: &Context, paging: &PageRequest) -> Result<Page<Template>> {
@@ -90,7 +104,9 @@ impl Provider for ConfigFiles {
         let about = |error: Error| error.about(uri);
         let item = self.find_item(ctx, uri).await.map_err(about)?;
         let described = self.describe_item(&item).map_err(about)?;
-        Ok(describe::spelled(described, uri))
+        let mut described = describe::spelled(described, uri);
+        self.mark_view(&mut described);
+        Ok(described)
     }
 
     async fn read(&self, ctx: &Context, uri: &Uri, request: &ReadRequest) -> Result<Reading> {

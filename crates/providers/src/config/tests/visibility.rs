@@ -109,6 +109,24 @@ async fn keys_layers_differences_and_schemas_tell_nothing_of_a_refused_file() {
     }
 }
 
+/// An index reads as the program, which sees all files.
+#[tokio::test]
+async fn what_is_made_of_files_is_no_entry_of_an_index() {
+    let folder = folder();
+    let served = serve(&folder);
+    let [whole, _] = testkit::two_contexts();
+    for (made, is_view) in
+        [("base.toml", false), ("keys", true), ("keys/base.toml", true), ("effective/port", true)]
+    {
+        let described = served.stat(&whole, &uri(&format!("config:///{made}"))).await.unwrap();
+        assert_eq!(described.is_view, is_view, "{made}");
+    }
+    let page = served.list(&whole, None, &PageRequest::first(99)).await.unwrap();
+    let views = page.items.iter().filter(|item| item.is_view);
+    let views: Vec<_> = views.map(|item| item.uri.as_str()).collect();
+    assert_eq!(views, ["config:///effective", "config:///diff", "config:///keys"]);
+}
+
 #[tokio::test]
 async fn the_contract_holds_where_a_file_is_refused() {
     let folder = folder();
