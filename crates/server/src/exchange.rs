@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use machinery::{MemoryBudget, MemoryHold};
-use protocol::{Dialect, Method, RequestId};
+use protocol::{Dialect, Method, Outgoing, RequestId};
 use resource::{Context, Error, HeldMemory, MemoryMeter, Principal, Result};
 
 use crate::clients::ConnectedClient;
@@ -31,6 +31,17 @@ impl Exchange {
     pub(crate) fn reserve(&self, bytes: u64) -> Result<MemoryHold> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.memory.budget().hold(bytes).ok_or_else(Error::out_of_memory)
+    }
+}
+
+/// Answers below this size are not counted: fewer of them wait than there are connections.
+const MIN_COUNTED_ANSWER: usize = 4 << 10;
+
+/// Counts a large answer until the client has read it. It exists, so it is not refused.
+pub(crate) fn hold_answer(exchange: &Exchange, answer: Outgoing) -> Outgoing {
+    match answer.held_bytes() {
+        small if small < MIN_COUNTED_ANSWER => answer,
+        bytes => answer.guarded_by(exchange.memory.budget().hold_anyway(bytes)),
     }
 }
 

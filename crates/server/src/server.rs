@@ -26,7 +26,7 @@ use crate::baskets::BasketRegistry;
 use crate::clients::{ClientRegistry, RequestRecord};
 use crate::cursor_table::CursorTable;
 use crate::dispatch;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, hold_answer};
 use crate::instructions::{self, OfferedTools};
 use crate::lifecycle::IncomingRequest;
 use crate::limits::Limits;
@@ -388,16 +388,5 @@ impl Server {
             _ => tracing::debug!("request {trace} is refused: {}", error.with_causes()),
         }
         trace
-    }
-}
-
-/// Answers below this size are not counted: fewer of them wait than there are connections.
-const MIN_COUNTED_ANSWER: usize = 4 << 10;
-
-/// Counts a large answer until the client has read it. It exists, so it is not refused.
-fn hold_answer(exchange: &Exchange, answer: Outgoing) -> Outgoing {
-    match answer.held_bytes() {
-        small if small < MIN_COUNTED_ANSWER => answer,
-        bytes => answer.guarded_by(exchange.memory.budget().hold_anyway(bytes)),
     }
 }

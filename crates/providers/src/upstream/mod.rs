@@ -4,6 +4,7 @@
 //! refdesk does not know included.
 
 mod capabilities;
+mod complete;
 mod cursor;
 mod error_mapping;
 mod flaw_log;
@@ -33,13 +34,13 @@ use client::{
 use machinery::{Cache, CacheBounds, RequiredFreshness, SingleFlight};
 use parking_lot::Mutex;
 use resource::{
-    Complete, Completion, CompletionRequest, Context, Error, Facets, Freshness, Page, PageRequest,
-    Principal, Provider, ReadRequest, Reading, Resource, Result, Skill, Template, Uri,
+    Context, Error, Facets, Freshness, Page, PageRequest, Principal, Provider, ReadRequest,
+    Reading, Resource, Result, Skill, Template, Uri,
 };
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-use error_mapping::{completion, public_error};
+use error_mapping::public_error;
 use flaw_log::FlawLog;
 use full_listing::FullListing;
 use health::{FailureLog, WallClockTimes};
@@ -386,19 +387,6 @@ impl Provider for Upstream {
             search: self.inner.search.is_some().then_some(self as _),
             skills: Some(self),
         }
-    }
-}
-
-#[async_trait]
-impl Complete for Upstream {
-    fn may_complete(&self, _: &Context) -> bool {
-        true
-    }
-
-    async fn complete(&self, ctx: &Context, request: &CompletionRequest<'_>) -> Result<Completion> {
-        self.inner.start_listener();
-        let completed = with_trace(ctx, self.inner.client.complete(request)).await;
-        completion(completed, "the server behind this mount has no such template or variable")
     }
 }
 
